@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { ERROR_CODE_NAMES } from '#kernel';
+import { callIdSchema, digestSchema } from '../envelope.schema.ts';
+import { agentSchema, proposalSchema } from './run.schema.ts';
+
+/** The result of one proposal, for the model; exactly one for each proposal of the turn before, in its order. */
+export const turnResultSchema = z.object({
+  callId: callIdSchema,
+  providerCallId: z.string().max(512),
+  /** The model-facing view or the error, as text. */
+  output: z.string(),
+});
+export type TurnResult = z.infer<typeof turnResultSchema>;
+
+export const requestTurnSchema = z.object({
+  turn: z.int().min(1),
+  agent: agentSchema,
+  /** The user's input, on the first turn only. */
+  input: z.string().optional(),
+  /** Results of the proposals of the turn before. */
+  results: z.array(turnResultSchema),
+  /** Contracts that the model is shown, by digest. */
+  toolset: z.array(z.object({ tool: z.string(), digest: digestSchema })),
+  parallelToolCalls: z.boolean().default(true),
+});
+export type RequestTurn = z.infer<typeof requestTurnSchema>;
+
+export const usageSchema = z.object({ inputTokens: z.int().nullable(), outputTokens: z.int().nullable() });
+
+export const turnCompletedSchema = z.object({
+  turn: z.int().min(1),
+  proposals: z.array(proposalSchema.extend({ providerCallId: z.string().max(512) })),
+  /** Text of the model beside or instead of calls: untrusted. */
+  text: z.string().nullable(),
+  responseId: z.string().nullable(),
+  usage: usageSchema,
+});
+export type TurnCompleted = z.infer<typeof turnCompletedSchema>;
+
+export const turnFailedSchema = z.object({
+  turn: z.int().min(1),
+  code: z.enum(ERROR_CODE_NAMES),
+  message: z.string(),
+});
+export type TurnFailed = z.infer<typeof turnFailedSchema>;

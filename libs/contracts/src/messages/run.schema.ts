@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { ERROR_CODE_NAMES } from '#kernel';
+import { callIdSchema, digestSchema, principalSchema } from '../envelope.schema.ts';
+
+/** A tool call as it was asked for, before any check. `arguments` is the raw text, parsed once, strictly, by the orchestrator. */
+export const proposalSchema = z.object({
+  /** Given by the gateway for direct calls, so that the 202 can name it; else the orchestrator numbers it. */
+  callId: callIdSchema.optional(),
+  providerCallId: z.string().max(512).optional(),
+  /** As asked: `ns.name`, `ns.name@version` or the model-visible name. */
+  tool: z.string().max(256),
+  arguments: z.string(),
+});
+export type Proposal = z.infer<typeof proposalSchema>;
+
+/** A tool that this run may use, resolved to its digest by the gateway, which alone knows what is live. */
+export const toolRefSchema = z.object({ tool: z.string(), digest: digestSchema });
+export type ToolRef = z.infer<typeof toolRefSchema>;
+
+export const budgetsSchema = z.object({
+  maxTurns: z.int().min(1).max(200).default(12),
+  maxCalls: z.int().min(1).max(1000).default(40),
+  maxParallel: z.int().min(1).max(64).default(8),
+  wallClockMs: z.int().min(1000).max(86_400_000).default(600_000),
+});
+export type Budgets = z.infer<typeof budgetsSchema>;
+
+export const agentSchema = z.object({
+  name: z.string().min(1).max(128),
+  provider: z.enum(['openai-responses']).default('openai-responses'),
+  model: z.string().min(1).max(128),
+  instructions: z.string().max(65_536),
+});
+export type AgentRef = z.infer<typeof agentSchema>;
+
+/** `agent`: we drive the model. `client`: the client proposes calls and finishes. `call`: one direct call; the run ends with it. */
+export const driverSchema = z.enum(['agent', 'client', 'call']);
+
+export const startRunSchema = z.object({
+  commandId: z.string().min(1).max(64),
+  driver: driverSchema,
+  principal: principalSchema,
+  /** Digest of the request; a repeat of the same run id with another one is an IDEMPOTENCY_CONFLICT. */
+  requestDigest: digestSchema,
+  agent: agentSchema.optional(),
+  input: z.string().max(262_144).optional(),
+  toolset: z.array(toolRefSchema).max(1000),
+  taskId: z.string().min(1).max(256).optional(),
+  budgets: budgetsSchema,
+  labels: z.record(z.string(), z.string()).default({}),
+  /** Only for driver `call`: exactly one. */
+  proposals: z.array(proposalSchema).max(1).default([]),
+});
+export type StartRun = z.infer<typeof startRunSchema>;
+
+export const proposeCallsSchema = z.object({
+  commandId: z.string().min(1).max(64),
+  principal: principalSchema,
+  requestDigest: digestSchema,
+  /** Each has its callId already. */
+  proposals: z.array(proposalSchema.extend({ callId: callIdSchema })).min(1).max(64),
+});
+export type ProposeCalls = z.infer<typeof proposeCallsSchema>;
+
+export const finishRunSchema = z.object({ commandId: z.string().min(1).max(64), principal: principalSchema });
+export type FinishRun = z.infer<typeof finishRunSchema>;
+
+export const runStatusSchema = z.enum([
+  'running',
+  'awaiting_model',
+  'awaiting_calls',
+  'awaiting_approval',
+  'completed',
+  'stopped',
+  'failed',
+  'budget_exhausted',
+]);
+export type RunStatus = z.infer<typeof runStatusSchema>;
+export const runOutcomeSchema = z.enum(['all_succeeded', 'some_failed', 'some_unknown', 'no_effects']);
+export type RunOutcome = z.infer<typeof runOutcomeSchema>;
+
+export const runStartedSchema = z.object({
+  driver: driverSchema,
+  principal: principalSchema,
+  requestDigest: digestSchema,
+  agentName: z.string().optional(),
+  taskId: z.string().optional(),
+  /** Dense per tenant and orchestrator shard. */
+  runNo: z.int().optional(),
+  callIds: z.array(callIdSchema),
+  labels: z.record(z.string(), z.string()).default({}),
+});
+export type RunStarted = z.infer<typeof runStartedSchema>;
+
+/** A command that no longer fits is answered as such. */
+export const commandRefusedSchema = z.object({
+  commandId: z.string(),
+  code: z.enum(ERROR_CODE_NAMES),
+  message: z.string(),
+});
+export type CommandRefused = z.infer<typeof commandRefusedSchema>;
+
+export const turnRecordedSchema = z.object({
+  turn: z.int().min(1),
+  callIds: z.array(callIdSchema),
+  inputTokens: z.int().nullable(),
+  outputTokens: z.int().nullable(),
+  /** The model's final answer: untrusted text; only on the last turn. */
+  answer: z.string().nullable(),
+});
+export type TurnRecorded = z.infer<typeof turnRecordedSchema>;
+
+export const runEndedSchema = z.object({
+  status: runStatusSchema,
+  outcome: runOutcomeSchema,
+  /** Which limit or error ended it; null after a final answer or finish. */
+  cause: z.object({ code: z.enum(ERROR_CODE_NAMES), message: z.string() }).nullable(),
+  episode: z.int().min(1),
+  callCount: z.int().min(0),
+  /** Digest over all callIds so far, sorted. */
+  callsDigest: digestSchema,
+  turns: z.int().min(0),
+  answer: z.string().nullable(),
+});
+export type RunEnded = z.infer<typeof runEndedSchema>;
+

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { ERROR_CODE_NAMES } from '#kernel';
+
+/** No double underscore: it separates namespace and name in the name that a model sees. */
+const name = z.string().regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/).max(30);
+/** JSON Schema 2020-12 with an object at its root. */
+const jsonSchema = z.record(z.string(), z.unknown());
+
+/** Where an operation key goes in an HTTP request. */
+const keyPlace = z.union([z.object({ header: z.string().min(1) }), z.object({ argument: z.string().min(1) })]);
+
+const httpExecution = z.object({
+  kind: z.literal('http'),
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+  /** May hold `{argument}` in its path and `${ENV_NAME}` for settings of the executor. */
+  url: z.string().min(1),
+  /** Arguments that become query parameters (default for GET: all that the path does not use; else none). */
+  query: z.array(z.string()).optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  pool: name.default('default'),
+});
+const localExecution = z.object({ kind: z.literal('local'), pool: name.default('default') });
+
+/** The immutable definition of one tool version; its RFC 8785 digest is the contract digest. */
+export const toolContractSchema = z.strictObject({
+  namespace: name,
+  name,
+  version: z.string().regex(/^\d+\.\d+\.\d+$/),
+  kind: z.literal('function').default('function'),
+  layer: z.enum(['read', 'write', 'draft', 'execute']),
+  title: z.string().min(1).max(120),
+  description: z.string().min(1).max(4000),
+  whenToUse: z.string().min(1).max(2000),
+  whenNotToUse: z.string().min(1).max(2000),
+  input: jsonSchema,
+  output: jsonSchema,
+  errors: z
+    .array(
+      z.strictObject({
+        /** The backend's own code or HTTP status. */
+        when: z.union([z.string(), z.int()]),
+        code: z.enum(ERROR_CODE_NAMES),
+        retryable: z.boolean().default(false),
+        userAction: z.boolean().default(false),
+        humanTakeover: z.boolean().default(false),
+        /** Proves that nothing was changed. */
+        noEffect: z.boolean().default(false),
+        meaning: z.string().min(1),
+      }),
+    )
+    .default([]),
+  sideEffects: z.enum(['none', 'reversible', 'irreversible', 'external_message', 'money']),
+  risk: z.enum(['low', 'medium', 'high', 'critical']).default('low'),
+  access: z.strictObject({ roles: z.array(z.string()).default([]) }).default({ roles: [] }),
+  approval: z
+    .strictObject({
+      mode: z.enum(['never', 'policy', 'always']),
+      roles: z.array(z.string()).default(['approver']),
+      forbidSelf: z.boolean().default(true),
+      ttlMs: z.int().min(1000).max(30 * 86_400_000).default(3_600_000),
+      evidence: z.array(z.string()).default([]),
+    })
+    .default({ mode: 'policy', roles: ['approver'], forbidSelf: true, ttlMs: 3_600_000, evidence: [] }),
+  /** Templates over the arguments, e.g. `ticket:{ticket_id}`. */
+  resources: z.array(z.string().min(1).max(256)).default([]),
+  concurrency: z.enum(['parallel', 'per_resource', 'exclusive']).default('parallel'),
+  timeoutMs: z.int().min(1).max(600_000).default(10_000),
+  retry: z
+    .strictObject({ attempts: z.int().min(1).max(10), backoffMs: z.int().min(1), capMs: z.int().min(1) })
+    .default({ attempts: 1, backoffMs: 200, capMs: 5_000 }),
+  idempotency: z
+    .discriminatedUnion('mode', [
+      z.strictObject({ mode: z.literal('natural') }),
+      /** `template` may use {task}, {tool} and {arg:<name>}; the runtime prefixes tenant and principal. */
+      z.strictObject({ mode: z.literal('key'), template: z.string().min(1), place: keyPlace }),
+      z.strictObject({ mode: z.literal('none') }),
+    ])
+    .default({ mode: 'natural' }),
+  /** The reason why there is neither reconcile nor compensation, for a write. */
+  noUndoReason: z.string().optional(),
+  /** An argument that must name sources of this run: `evidence_ids` → ids that this run's reads returned. */
+  evidenceArgument: z.string().optional(),
+  result: z
+    .strictObject({
+      maxBytes: z.int().min(64).default(65_536),
+      maxItems: z.int().min(1).optional(),
+      /** Top-level fields that may leave the executor; absent = all that the output schema declares. */
+      allow: z.array(z.string()).optional(),
+      /** JSON pointers (`*` for any item) whose values are replaced by a label. */
+      redact: z.array(z.string()).default([]),
+      /** Pointer (`*` for any item) to the ids that later calls may cite as evidence. */
+      sourceIds: z.string().optional(),
+      /** Pointer to the id of what a write made or changed. */
+      resourceId: z.string().optional(),
+    })
+    .default({ maxBytes: 65_536, redact: [] }),
+  execution: z.discriminatedUnion('kind', [localExecution, httpExecution]),
+});
+export type ToolContract = z.infer<typeof toolContractSchema>;
+export type ToolContractInput = z.input<typeof toolContractSchema>;
+
+export const toolName = (contract: Pick<ToolContract, 'namespace' | 'name'>): string => `${contract.namespace}.${contract.name}`;
+export const toolKey = (contract: Pick<ToolContract, 'namespace' | 'name' | 'version'>): string =>
+  `${contract.namespace}.${contract.name}@${contract.version}`;
+/** The name that a model sees: no dots, at most 64 characters. */
+export const modelToolName = (contract: Pick<ToolContract, 'namespace' | 'name'>): string => `${contract.namespace}__${contract.name}`;
+
+/** Writes change the world: `write` and `execute`. Reads and drafts-as-text do not; a draft that is stored is a write too. */
+export const isRead = (contract: Pick<ToolContract, 'layer'>): boolean => contract.layer === 'read';
+
+/** A published version: the contract with its digest. */
+export const publishedContractSchema = z.object({ digest: z.string(), contract: toolContractSchema });
+export type PublishedContract = z.infer<typeof publishedContractSchema>;

@@ -1,0 +1,125 @@
+import pg from 'pg';
+import { InfrastructureError } from '#kernel';
+
+/**
+ * A service's own connection to its own schema. Drivers live only here.
+ * Errors of connection, shutdown, serialization and deadlock come out as InfrastructureError: hold the work and try again.
+ */
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+export type Row = Record<string, unknown>;
+
+/** A statement; give it a `name` to have it prepared once per connection. */
+export interface Statement {
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+}
+
+export interface Sql {
+  query<R extends object = Row>(statement: Statement): Promise<R[]>;
+  /** Number of rows that the statement changed. */
+  change(statement: Statement): Promise<number>;
+}
+/** A running transaction. */
+export type Tx = Sql & { readonly inTransaction: true };
+
+export interface DatabaseOptions {
+  readonly url: string;
+  /** Letters, digits and underscores; becomes the search path. */
+  readonly schema: string;
+  /** Connections; default 4. */
+  readonly max?: number;
+  readonly applicationName?: string;
+}
+
+const RETRY_IN_PLACE = /^(08|57P0|53|40001|40P01|55006)/;
+const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
+
+/** Connection cut in mid-commit means "find out", never "did not happen": the caller repeats idempotent work. */
+export function asInfrastructure(error: unknown): unknown {
+  if (error instanceof InfrastructureError) return error;
+  const code = (error as { code?: unknown })?.code;
+  const text = error instanceof Error ? error.message : '';
+  const away =
+    (typeof code === 'string' && (RETRY_IN_PLACE.test(code) || NETWORK.has(code))) ||
+    /Connection terminated|connection timeout|Client has encountered a connection error|timeout exceeded when trying to connect/i.test(text);
+  return away ? new InfrastructureError('the database is away', error) : error;
+}
+
+const wrap = (client: { query(config: object): Promise<pg.QueryResult> }): Sql => {
+  const run = (statement: Statement): Promise<pg.QueryResult> =>
+    client.query({ ...statement, values: statement.values as unknown[] | undefined }).catch((error: unknown) => {
+      throw asInfrastructure(error);
+    });
+  return {
+    query: async <R extends object>(statement: Statement) => (await run(statement)).rows as R[],
+    change: async (statement) => (await run(statement)).rowCount ?? 0,
+  };
+};
+
+export class Database implements Sql {
+  readonly schema: string;
+  readonly #pool: pg.Pool;
+  readonly #sql: Sql;
+
+  constructor(options: DatabaseOptions) {
+    if (!/^[a-z_][a-z0-9_]*$/.test(options.schema)) throw new TypeError(`not a schema name: ${options.schema}`);
+    this.schema = options.schema;
+    this.#pool = new pg.Pool({
+      connectionString: options.url,
+      max: options.max ?? 4,
+      application_name: options.applicationName ?? `countersign-${options.schema}`,
+      options: `-c search_path=${options.schema}`,
+      connectionTimeoutMillis: 10_000,
+      idleTimeoutMillis: 60_000,
+    });
+    this.#pool.on('error', () => undefined); // an idle connection was cut; the next use reports it
+    this.#sql = wrap(this.#pool as never);
+  }
+
+  query<R extends object = Row>(statement: Statement): Promise<R[]> {
+    return this.#sql.query<R>(statement);
+  }
+
+  change(statement: Statement): Promise<number> {
+    return this.#sql.change(statement);
+  }
+
+  /**
+   * Runs `work` in one transaction and commits it.
+   * @throws what `work` throws, after a rollback; InfrastructureError where the outcome of the commit cannot be known
+   */
+  async transaction<T>(work: (tx: Tx) => Promise<T>, options: { readonly asyncCommit?: boolean } = {}): Promise<T> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw asInfrastructure(error);
+    });
+    let broken: Error | undefined;
+    const tx: Tx = { ...wrap(client as never), inTransaction: true };
+    try {
+      await tx.query({ text: options.asyncCommit ? 'begin; set local synchronous_commit = off' : 'begin' });
+      const value = await work(tx);
+      await tx.query({ text: 'commit' });
+      return value;
+    } catch (error) {
+      await client.query('rollback').catch((failure: Error) => {
+        broken = failure;
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  /** A session of its own, for advisory locks; give it back with `release`. */
+  async session(): Promise<Sql & { release(destroy?: boolean): void }> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw asInfrastructure(error);
+    });
+    return { ...wrap(client as never), release: (destroy) => client.release(destroy === true) };
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+}

@@ -1,0 +1,3 @@
+export * from './database.ts';
+export * from './migrate/migrate.ts';
+export * from './outbox/outbox.ts';

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Database, Tx } from '../database.ts';
+
+/**
+ * Numbered migrations (`0001-name.sql`), one schema per service, under an advisory lock so that replicas may start together.
+ * M1 an applied file never changes (its digest is kept); M2 numbers are dense; M3 all or nothing per file.
+ */
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+const FILE = /^(\d{4})-[a-z0-9-]+\.sql$/;
+
+export function readMigrations(folder: URL | string): Migration[] {
+  const directory = typeof folder === 'string' ? folder : fileURLToPath(folder);
+  const names = readdirSync(directory)
+    .filter((name) => name.endsWith('.sql'))
+    .sort();
+  names.forEach((name, index) => {
+    const number = FILE.exec(name)?.[1];
+    if (number === undefined || Number(number) !== index + 1) {
+      throw new Error(`${path.join(directory, name)}: expected ${String(index + 1).padStart(4, '0')}-<name>.sql; numbers are dense`);
+    }
+  });
+  return names.map((name) => ({ name, sql: readFileSync(path.join(directory, name), 'utf8') }));
+}
+
+const digestOf = (sql: string): string => createHash('sha256').update(sql).digest('hex');
+
+/** Brings the schema up to date. @throws when an applied migration was changed or is missing */
+export async function migrate(database: Database, own: readonly Migration[]): Promise<void> {
+  const common = readMigrations(new URL('../../migrations/', import.meta.url)).map((m) => ({ ...m, name: `common/${m.name}` }));
+  const wanted = [...common, ...own];
+  await database.transaction(async (tx) => {
+    await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('countersign-migrate/' || $1, 0))`, values: [database.schema] });
+    await tx.query({ text: `create schema if not exists ${database.schema}` });
+    await tx.query({
+      text: `create table if not exists migration (name text primary key, digest text not null, applied_at timestamptz not null default now())`,
+    });
+    const applied = new Map(
+      (await tx.query<{ name: string; digest: string }>({ text: 'select name, digest from migration' })).map((r) => [r.name, r.digest]),
+    );
+    const unknown = [...applied.keys()].filter((name) => !wanted.some((m) => m.name === name));
+    if (unknown.length > 0) {
+      throw new Error(`schema ${database.schema} holds migrations that this version does not know (${unknown.join(', ')}): it was written by a newer version`);
+    }
+    for (const migration of wanted) await apply(tx, database.schema, migration, applied.get(migration.name));
+  });
+}
+
+async function apply(tx: Tx, schema: string, migration: Migration, digest: string | undefined): Promise<void> {
+  if (digest === digestOf(migration.sql)) return;
+  if (digest !== undefined) throw new Error(`migration ${migration.name} of schema ${schema} was changed after it was applied; add a new one instead`);
+  await tx.query({ text: migration.sql });
+  await tx.query({ text: 'insert into migration (name, digest) values ($1, $2)', values: [migration.name, digestOf(migration.sql)] });
+}

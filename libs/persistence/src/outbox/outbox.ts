@@ -1,0 +1,112 @@
+import type { OutgoingMessage } from '#contracts';
+import type { Database, Tx } from '../database.ts';
+import { appendOutgoing } from './append-outgoing.query.ts';
+import { claimDueOutgoing } from './claim-due-outgoing.query.ts';
+
+/**
+ * Outgoing messages of one service.
+ *
+ * Owns: the `outgoing` table of its schema. Called by: handlers, after their decision.
+ * O1 a message is a row in the transaction that saved the state which sends it (`append`).
+ * O2 after the commit it is published directly (`emit`, not awaited by the handler); the row goes when the bus acknowledged it.
+ * O3 a row that stays is sent again by the sweeper, by the row's own status and the database's clock alone.
+ * O4 losing an acknowledgement costs a repeat, never a message: acknowledgements commit without waiting for the disk.
+ */
+export interface Staged {
+  readonly ids: readonly number[];
+  readonly messages: readonly OutgoingMessage[];
+}
+
+export interface OutboxOptions {
+  readonly database: Database;
+  readonly publish: (messages: readonly OutgoingMessage[]) => Promise<void>;
+  readonly onError: (error: unknown) => void;
+  /** Milliseconds between looks for rows that stayed; default 1000. */
+  readonly sweepMs?: number;
+}
+
+const SWEEP_LIMIT = 500;
+
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #inWork = new Set<Promise<void>>();
+  #acknowledged: number[] = [];
+  #acknowledging: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #sweeping: Promise<void> | null = null;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /** In the caller's transaction. Hand the answer to `emit` once it is committed. */
+  async append(tx: Tx, messages: readonly OutgoingMessage[]): Promise<Staged> {
+    return { ids: await appendOutgoing(tx, messages), messages };
+  }
+
+  /** Publishes what was committed. Returns at once; failures are left to the sweeper. */
+  emit(staged: Staged): void {
+    if (staged.ids.length === 0) return;
+    const work = this.#options
+      .publish(staged.messages)
+      .then(() => this.#acknowledge(staged.ids))
+      .catch(this.#options.onError)
+      .finally(() => this.#inWork.delete(work));
+    this.#inWork.add(work);
+  }
+
+  /** Begins to sweep: at once for what an earlier process left, then at intervals. */
+  start(): void {
+    if (this.#timer) return;
+    this.#timer = setInterval(() => void this.sweep(), this.#options.sweepMs ?? 1000);
+    void this.sweep();
+  }
+
+  /** Sends what is due. One sweep at a time. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#sweepDue()
+      .catch(this.#options.onError)
+      .finally(() => {
+        this.#sweeping = null;
+      });
+    return this.#sweeping;
+  }
+
+  async #sweepDue(): Promise<void> {
+    const due = await claimDueOutgoing(this.#options.database, SWEEP_LIMIT);
+    if (due.length > 0) this.emit({ ids: due.map((d) => d.id), messages: due.map((d) => d.message) });
+  }
+
+  /** Waits until all emitted messages are published and acknowledged; stops the sweeper. */
+  async drain(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#timer = null;
+    await this.#sweeping;
+    while (this.#inWork.size > 0) await Promise.allSettled([...this.#inWork]);
+    await this.#acknowledging;
+  }
+
+  /** Merges acknowledgements: one statement at a time, each for all that came meanwhile. */
+  #acknowledge(ids: readonly number[]): Promise<void> {
+    this.#acknowledged.push(...ids);
+    this.#acknowledging ??= this.#deleteAcknowledged();
+    return this.#acknowledging;
+  }
+
+  async #deleteAcknowledged(): Promise<void> {
+    try {
+      while (this.#acknowledged.length > 0) {
+        const ids = this.#acknowledged;
+        this.#acknowledged = [];
+        await this.#options.database.change({
+          name: 'delete-acknowledged',
+          text: `with off as (select set_config('synchronous_commit', 'off', true))
+                 delete from outgoing using off where id = any($1::bigint[])`,
+          values: [ids],
+        });
+      }
+    } finally {
+      this.#acknowledging = null; // in the same tick as the last look: nothing can slip in between
+    }
+  }
+}

@@ -1,0 +1,255 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdirSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { CountersignError } from '#kernel';
+import { postgresBinaries, reachableByOthers } from './postgres-binaries.ts';
+
+/**
+ * A real PostgreSQL of our own on loopback, its data kept between starts.
+ * E1 one living process of ours per data directory (`owner.json`); a second start says so at once.
+ * E2 an orphan postmaster (its owner was killed) is stopped before the new one starts.
+ * E3 it runs in a process group of its own and is stopped by `stop`, after the services drained.
+ */
+export interface EmbeddedPostgres {
+  readonly pid: number;
+  readonly port: number;
+  url(database: string): string;
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedPostgresOptions {
+  /** Created if missing. */
+  readonly directory: string;
+  /** Extra `-c name=value` settings. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 20_000;
+
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const directory = path.resolve(options.directory);
+  const data = path.join(directory, 'data');
+  const account = process.getuid?.() === 0 ? serverAccount() : undefined;
+  mkdirSync(directory, { recursive: true });
+  claimDirectory(directory);
+  try {
+    if (account) {
+      if (!reachableByOthers(directory)) {
+        throw new CountersignError(
+          'INVALID_ARGS',
+          `As root, PostgreSQL runs as the user ${account.name}, who cannot walk into ${directory}: a parent folder lacks the search permission for others (chmod o+x), or choose another folder with COUNTERSIGN_DATA_DIR.`,
+        );
+      }
+      chownSync(directory, account.uid, account.gid);
+    }
+    const native = postgresBinaries(account !== undefined);
+    const run = new Runner(native, account, path.join(directory, 'postgres.log'));
+    await stopOrphan(data);
+    const password = await initialize(run, directory, data);
+    const port = await freePort();
+    const child = run.start('postgres', [
+      '-D', data, '-p', String(port),
+      ...Object.entries({ listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: '200', ...options.settings }).flatMap(
+        ([name, value]) => ['-c', `${name}=${value}`],
+      ),
+    ]);
+    const url = (database: string): string => `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`;
+    await untilReady(child, url('postgres'), run.logFile);
+    child.unref(); // our process may end by itself; `stop` ends the server
+    return { pid: child.pid!, port, url, stop: () => stop(child, directory) };
+  } catch (error) {
+    releaseDirectory(directory);
+    throw error;
+  }
+}
+
+interface Account {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** PostgreSQL refuses to run as root: `postgres` if there is such a user, else `nobody`. */
+function serverAccount(): Account {
+  const rows = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':'));
+  const found = rows.find((r) => r[0] === 'postgres') ?? rows.find((r) => r[0] === 'nobody');
+  if (!found) throw new CountersignError('INVALID_ARGS', 'PostgreSQL cannot run as root and there is neither a user "postgres" nor "nobody"; start as another user.');
+  return { name: found[0]!, uid: Number(found[2]), gid: Number(found[3]) };
+}
+
+class Runner {
+  readonly native: string;
+  readonly account: Account | undefined;
+  readonly logFile: string;
+  constructor(native: string, account: Account | undefined, logFile: string) {
+    this.native = native;
+    this.account = account;
+    this.logFile = logFile;
+  }
+
+  start(program: string, args: readonly string[]): ChildProcess {
+    const log = openSync(this.logFile, 'a');
+    const child = spawn(path.join(this.native, 'bin', program), args, {
+      cwd: '/',
+      detached: true,
+      stdio: ['ignore', log, log],
+      env: { LC_ALL: 'C', PATH: process.env.PATH ?? '' },
+      ...(this.account ? { uid: this.account.uid, gid: this.account.gid } : {}),
+    });
+    closeSync(log);
+    return child;
+  }
+
+  async run(program: string, args: readonly string[]): Promise<void> {
+    const child = this.start(program, args);
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', resolve);
+    });
+    if (code !== 0) throw new CountersignError('INTERNAL', `${program} failed (${code}): ${lastLines(this.logFile)}`);
+  }
+}
+
+const lastLines = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').slice(-6).join(' | ') : '');
+
+async function initialize(run: Runner, directory: string, data: string): Promise<string> {
+  const passwordFile = path.join(directory, 'password');
+  if (existsSync(path.join(data, 'PG_VERSION')) && existsSync(passwordFile)) return readFileSync(passwordFile, 'utf8').trim();
+  rmSync(data, { recursive: true, force: true }); // an initdb that was killed half way
+  const password = randomBytes(18).toString('base64url');
+  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
+  if (run.account) chownSync(passwordFile, run.account.uid, run.account.gid);
+  await run.run('initdb', ['-D', data, '-U', 'postgres', '-A', 'scram-sha-256', '--pwfile', passwordFile, '-E', 'UTF8', '--locale=C', '--no-instructions']);
+  return password;
+}
+
+async function untilReady(child: ChildProcess, url: string, logFile: string): Promise<void> {
+  let ended: string | undefined;
+  child.once('error', (error) => (ended = error.message));
+  child.once('exit', (code, signal) => (ended = `exit ${code ?? signal}`));
+  for (const until = Date.now() + START_TIMEOUT_MS; ; ) {
+    if (ended !== undefined) throw new CountersignError('INTERNAL', `PostgreSQL did not start (${ended}): ${lastLines(logFile)}`);
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.query('select 1');
+      return;
+    } catch (error) {
+      if (Date.now() > until) throw new CountersignError('INTERNAL', `PostgreSQL is not ready after ${START_TIMEOUT_MS} ms: ${lastLines(logFile)}`, { cause: error });
+      await delay(25);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+}
+
+async function stop(child: ChildProcess, directory: string): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGINT'); // fast shutdown: open sessions are cut, everything committed stays
+    await gone(child.pid!);
+  }
+  releaseDirectory(directory);
+}
+
+/** A postmaster whose owner is dead still holds the data directory. */
+async function stopOrphan(data: string): Promise<void> {
+  const file = path.join(data, 'postmaster.pid');
+  if (!existsSync(file)) return;
+  const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  if (!Number.isInteger(pid) || pid <= 1 || !alive(pid) || !isPostgres(pid)) return;
+  process.kill(pid, 'SIGINT');
+  await gone(pid);
+}
+
+function isPostgres(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0]!.endsWith('postgres');
+  } catch {
+    return process.platform !== 'linux'; // no /proc: postmaster.pid is all there is
+  }
+}
+
+async function gone(pid: number): Promise<void> {
+  const until = Date.now() + STOP_TIMEOUT_MS;
+  let quick = false;
+  while (alive(pid)) {
+    if (Date.now() > until && !quick) {
+      quick = true;
+      process.kill(pid, 'SIGQUIT'); // immediate: recovery at the next start
+    }
+    await delay(20);
+  }
+}
+
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8')); // a zombie is dead
+  } catch {
+    return process.platform !== 'linux';
+  }
+}
+
+const ownerFile = (directory: string): string => path.join(directory, 'owner.json');
+/** When the process with this pid began, so that a recycled pid is not taken for the owner. */
+function startedAt(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function claimDirectory(directory: string): void {
+  const mine = JSON.stringify({ pid: process.pid, startedAt: startedAt(process.pid) });
+  for (let attempt = 0; attempt < 2; attempt++) {
+    try {
+      writeFileSync(ownerFile(directory), mine, { flag: 'wx' });
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const owner = readOwner(directory);
+    if (owner && alive(owner.pid) && owner.startedAt === startedAt(owner.pid)) {
+      throw new CountersignError(
+        'INVALID_ARGS',
+        `The data directory ${directory} is in use by process ${owner.pid}. Stop it first, or choose another one with COUNTERSIGN_DATA_DIR.`,
+      );
+    }
+    rmSync(ownerFile(directory), { force: true });
+  }
+}
+
+function readOwner(directory: string): { pid: number; startedAt: string } | undefined {
+  try {
+    return JSON.parse(readFileSync(ownerFile(directory), 'utf8')) as { pid: number; startedAt: string };
+  } catch {
+    return undefined;
+  }
+}
+
+function releaseDirectory(directory: string): void {
+  if (readOwner(directory)?.pid === process.pid) rmSync(ownerFile(directory), { force: true });
+}
+
+export async function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as net.AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,29 @@
+import { pino } from 'pino';
+
+/** One JSON line an event. Fields are ids, codes, counts and durations; never arguments, results, secrets or personal data. */
+export interface Log {
+  debug(fields: LogFields, event: string): void;
+  info(fields: LogFields, event: string): void;
+  warn(fields: LogFields, event: string): void;
+  error(fields: LogFields, event: string): void;
+  child(fields: LogFields): Log;
+}
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/** Logs go to stderr: stdout belongs to answers. */
+export function createLog(service: string, level: string): Log {
+  return pino({ level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ dest: 2, sync: true })) as unknown as Log;
+}
+
+/** Class and code of an error, never its message with data: safe for logs. */
+export function errorFields(error: unknown): LogFields {
+  if (!(error instanceof Error)) return { error: typeof error };
+  const cause = error.cause instanceof Error ? error.cause : undefined;
+  const top = (error.stack ?? '').split('\n').find((line) => line.trimStart().startsWith('at '));
+  return {
+    error: error.name,
+    code: String((error as { code?: unknown }).code ?? ''),
+    ...(cause ? { cause: cause.name, causeCode: String((cause as { code?: unknown }).code ?? '') } : {}),
+    at: top?.trim().replace(/\(?file:\/\/.*\/(?=[^/]+:\d+:\d+)/, '(') ?? '',
+  };
+}
