@@ -1,4 +1,5 @@
 import type { Provider, Type } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Bus, ConsumerSpec } from '#bus';
 import type { Clock } from '#kernel';
 import type { LockPort } from '#locks';
@@ -44,9 +45,17 @@ export interface ServiceParts {
   readonly reads?: ReadPort;
   /** Started after the consumers are subscribed, drained before the bus. */
   readonly workers?: readonly Worker[];
-  /** HTTP, for the gateway. */
+  /** A service with controllers gets an HTTP front on COUNTERSIGN_HTTP_HOST/PORT. */
   readonly controllers?: readonly Type[];
   readonly providers?: readonly Provider[];
+  readonly http?: HttpFront;
+}
+
+export interface HttpFront {
+  /** Options of the Fastify server (limits, timeouts). */
+  readonly fastify?: Readonly<Record<string, unknown>>;
+  /** Body parsers, error handlers, global filters: before anything listens. Nest's own body parser is off. */
+  configure(app: NestFastifyApplication): void | Promise<void>;
 }
 
 /** The door of a service: the only thing that others may import. */

@@ -24,6 +24,8 @@ export interface EmbeddedPostgres {
 export interface EmbeddedPostgresOptions {
   /** Created if missing. */
   readonly directory: string;
+  /** A free one if not given. */
+  readonly port?: number;
   /** Extra `-c name=value` settings. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -51,7 +53,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const run = new Runner(native, account, path.join(directory, 'postgres.log'));
     await stopOrphan(data);
     const password = await initialize(run, directory, data);
-    const port = await freePort();
+    const port = options.port ?? (await freePort());
     const child = run.start('postgres', [
       '-D', data, '-p', String(port),
       ...Object.entries({ listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: '200', ...options.settings }).flatMap(

@@ -1,0 +1,41 @@
+import { CountersignError } from '#kernel';
+import { errorFields } from '../log.ts';
+import { openServices, type AnyDoor, type RunningServices } from './open-services.ts';
+
+/** A drain that takes longer is cut off: what is not finished is taken up again from the database. */
+const DRAIN_LIMIT_MS = 25_000;
+const EXIT_BAD_CONFIGURATION = 78;
+
+/**
+ * The main of every app: opens the doors in this process, drains on SIGTERM and SIGINT.
+ * Exit codes: 0 after a drain, 78 bad configuration, 1 anything else.
+ */
+export async function runServices(doors: readonly AnyDoor[]): Promise<RunningServices> {
+  let running: RunningServices | undefined;
+  let ending = false;
+  const end = (code: number): void => {
+    if (ending) return;
+    ending = true;
+    setTimeout(() => process.exit(code === 0 ? 1 : code), DRAIN_LIMIT_MS).unref();
+    void (running?.drain() ?? Promise.resolve()).finally(() => process.exit(code));
+  };
+  process.on('SIGTERM', () => end(0));
+  process.on('SIGINT', () => end(0));
+  process.on('unhandledRejection', (error) => {
+    console.error(JSON.stringify({ event: 'unhandled rejection', ...errorFields(error) }));
+    end(1);
+  });
+  try {
+    running = await openServices(doors, process.env, {
+      onFatal: (error) => {
+        console.error(JSON.stringify({ event: 'the bus is lost', ...errorFields(error) }));
+        end(1);
+      },
+    });
+    return running;
+  } catch (error) {
+    const own = error instanceof CountersignError;
+    console.error(own ? error.message : error);
+    process.exit(own && error.code === 'INVALID_ARGS' ? EXIT_BAD_CONFIGURATION : 1);
+  }
+}
