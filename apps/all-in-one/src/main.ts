@@ -1,0 +1,4 @@
+import { runServices } from '#runtime';
+import { allDoors } from './doors.ts';
+
+await runServices(allDoors);

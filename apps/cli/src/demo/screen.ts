@@ -1,0 +1,40 @@
+import { stderr, stdin, stdout } from 'node:process';
+import readline from 'node:readline/promises';
+
+/** What a person sees. With `--json` stdout belongs to the one document: everything else goes to stderr. */
+export interface Screen {
+  /** A person can be asked. */
+  readonly interactive: boolean;
+  title(text: string): void;
+  step(text: string): void;
+  detail(text: string): void;
+  ask(question: string): Promise<boolean>;
+}
+
+export function openScreen(json: boolean): Screen {
+  const out = json ? stderr : stdout;
+  const colour = out.isTTY === true && !process.env.NO_COLOR;
+  const paint = (code: number, text: string): string => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
+  return {
+    interactive: !json && stdin.isTTY === true && stdout.isTTY === true,
+    title: (text) => void out.write(`\n${paint(1, text)}\n`),
+    step: (text) => void out.write(`${paint(36, '•')} ${printable(text)}\n`),
+    detail: (text) => void out.write(`    ${paint(2, printable(text))}\n`),
+    async ask(question) {
+      const terminal = readline.createInterface({ input: stdin, output: out });
+      try {
+        for (;;) {
+          const answer = (await terminal.question(`${question} [y/n] `)).trim().toLowerCase();
+          if (answer === 'y' || answer === 'yes') return true;
+          if (answer === 'n' || answer === 'no') return false;
+        }
+      } finally {
+        terminal.close();
+      }
+    },
+  };
+}
+
+/** Text from a model or a tool must not drive the terminal: control characters are shown, not obeyed. */
+// eslint-disable-next-line no-control-regex -- they are what is looked for
+export const printable = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '·');
