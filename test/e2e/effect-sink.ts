@@ -1,21 +1,22 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The outside world of the tests: counts what really happened, per operation key. */
-export interface EffectSink {
-  readonly url: string;
+export interface SinkState {
   /** Requests that reached it, whatever they did. */
   readonly requests: number;
-  /** Applied effects of this key (a repeat of a key is an attempt, not another effect). */
-  applied(key: string): number;
-  attempts(key: string): number;
-  readonly totalApplied: number;
+  /** Per operation key: requests, and effects (a repeat of a key is an attempt, not another effect). */
+  readonly byKey: Readonly<Record<string, { readonly attempts: number; readonly applied: number }>>;
+}
+
+/** The outside world behind the probe tools. */
+export interface EffectSink {
+  readonly url: string;
+  state(): SinkState;
   close(): Promise<void>;
 }
 
 export async function startEffectSink(): Promise<EffectSink> {
-  const attempts = new Map<string, number>();
-  const applied = new Set<string>();
+  const byKey: Record<string, { attempts: number; applied: number }> = {};
   let requests = 0;
   const server = http.createServer((request, response) => {
     requests++;
@@ -25,20 +26,22 @@ export async function startEffectSink(): Promise<EffectSink> {
     request.on('end', () => {
       if (request.method === 'GET') return reply(200, { items: [{ id: 'item-1', note: 'hello' }] });
       const key = String(request.headers['idempotency-key'] ?? 'without-key');
-      attempts.set(key, (attempts.get(key) ?? 0) + 1);
-      const first = !applied.has(key);
-      applied.add(key);
+      const entry = (byKey[key] ??= { attempts: 0, applied: 0 });
+      entry.attempts++;
+      const first = entry.applied === 0;
+      entry.applied = 1;
       const body = JSON.parse(Buffer.concat(chunks).toString()) as { item?: string };
-      return reply(first ? 201 : 200, { id: `effect-${[...applied].indexOf(key) + 1}`, item: body.item ?? '' });
+      return reply(first ? 201 : 200, { id: `effect-${Object.keys(byKey).indexOf(key) + 1}`, item: body.item ?? '' });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    get requests() { return requests; },
-    get totalApplied() { return applied.size; },
-    applied: (key) => (applied.has(key) ? 1 : 0),
-    attempts: (key) => attempts.get(key) ?? 0,
-    close: () => new Promise((resolve) => { server.close(() => resolve()); server.closeAllConnections(); }),
+    state: () => structuredClone({ requests, byKey }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { grantedTopic, message, type Message, type MessageType } from '#contracts';
 import { callIdOf, newId, runIdOfCall } from '#kernel';
-import { mintGrant, generateSigningKey } from '#grants';
+import { generateSigningKey, importSigningKey, mintGrant } from '#grants';
 import { until } from '../../libs/runtime/testing/service-harness.ts';
 import { policySigningKey } from './policy-key.ts';
 import { ask, type System } from './system.ts';
@@ -202,7 +202,7 @@ export function governedCallSuite(open: () => Promise<System>, sinkState: () => 
 
     it('a forged one has no effect and no settlement, and is audited GRANT_INVALID', async () => {
       const { proposed, key } = await heldCall();
-      await inject(grantFor(proposed, generateSigningKey()));
+      await inject(grantFor(proposed, importSigningKey(generateSigningKey())));
       await audited(proposed.callId!, 'GRANT_INVALID');
       expect(seen('CallSettled', proposed.callId!)).toEqual([]);
       expect(sinkState().byKey[key]).toBeUndefined();

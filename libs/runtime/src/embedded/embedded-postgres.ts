@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -34,21 +34,12 @@ const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 20_000;
 
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const directory = path.resolve(options.directory);
-  const data = path.join(directory, 'data');
   const account = process.getuid?.() === 0 ? serverAccount() : undefined;
-  mkdirSync(directory, { recursive: true });
+  const directory = usableDirectory(path.resolve(options.directory), account);
+  const data = path.join(directory, 'data');
   claimDirectory(directory);
   try {
-    if (account) {
-      if (!reachableByOthers(directory)) {
-        throw new CountersignError(
-          'INVALID_ARGS',
-          `As root, PostgreSQL runs as the user ${account.name}, who cannot walk into ${directory}: a parent folder lacks the search permission for others (chmod o+x), or choose another folder with COUNTERSIGN_DATA_DIR.`,
-        );
-      }
-      chownSync(directory, account.uid, account.gid);
-    }
+    if (account) chownSync(directory, account.uid, account.gid);
     const native = postgresBinaries(account !== undefined);
     const run = new Runner(native, account, path.join(directory, 'postgres.log'));
     await stopOrphan(data);
@@ -82,6 +73,18 @@ function serverAccount(): Account {
   const found = rows.find((r) => r[0] === 'postgres') ?? rows.find((r) => r[0] === 'nobody');
   if (!found) throw new CountersignError('INVALID_ARGS', 'PostgreSQL cannot run as root and there is neither a user "postgres" nor "nobody"; start as another user.');
   return { name: found[0]!, uid: Number(found[2]), gid: Number(found[3]) };
+}
+
+/** As root the server runs as another user, who must be able to walk there; else the data goes where that holds, and we say so. */
+function usableDirectory(wanted: string, account: Account | undefined): string {
+  mkdirSync(wanted, { recursive: true });
+  if (!account || reachableByOthers(wanted)) return wanted;
+  const elsewhere = path.join('/var/tmp', `countersign-${createHash('sha256').update(wanted).digest('hex').slice(0, 16)}`);
+  mkdirSync(elsewhere, { recursive: true, mode: 0o755 });
+  process.stderr.write(
+    `The database runs as the user ${account.name}, who cannot walk into ${wanted}: its data is kept in ${elsewhere} instead.\n`,
+  );
+  return elsewhere;
 }
 
 class Runner {
