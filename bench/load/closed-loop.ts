@@ -36,10 +36,17 @@ export async function closedLoop(url: string, c: number, calls: number, prefix: 
   const seconds = (performance.now() - began) / 1000;
   agent.destroy();
   latencies.sort((a, b) => a - b);
-  const percentile = (p: number): number => round(latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * p))] ?? NaN);
+  const percentile = (p: number): number =>
+    round(latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * p))] ?? NaN);
   return {
-    c, calls, perSecond: round(latencies.length / seconds, 1),
-    p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99), errors: errors.length, firstError: errors[0] ?? null,
+    c,
+    calls,
+    perSecond: round(latencies.length / seconds, 1),
+    p50: percentile(0.5),
+    p95: percentile(0.95),
+    p99: percentile(0.99),
+    errors: errors.length,
+    firstError: errors[0] ?? null,
   };
 }
 
@@ -51,14 +58,19 @@ const TIMEOUT_MS = 60_000;
 function post(url: string, callKey: string, agent: http.Agent): Promise<void> {
   const body = JSON.stringify({ callKey, amount: 7 });
   return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), 'idempotency-key': callKey };
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'idempotency-key': callKey,
+    };
     const request = http.request(url, { method: 'POST', agent, headers, timeout: TIMEOUT_MS }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString();
-        if (response.statusCode !== 200 || text.includes('"unknown":true')) reject(new Error(`answered ${response.statusCode}: ${text.slice(0, 200)}`));
+        if (response.statusCode !== 200 || text.includes('"unknown":true'))
+          reject(new Error(`answered ${response.statusCode}: ${text.slice(0, 200)}`));
         else resolve();
       });
     });

@@ -26,7 +26,7 @@ export function cpuSeconds(roots: readonly number[]): number {
     if (stat) stats.set(Number(name), stat);
   }
   const members = new Set(roots);
-  for (let grew = true; grew; ) {
+  for (let grew = true; grew;) {
     grew = false;
     for (const [pid, { parent }] of stats) {
       if (members.has(parent) && !members.has(pid)) {

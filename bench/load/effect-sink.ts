@@ -8,7 +8,8 @@ const server = http.createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    const reply = (value: object): void => void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    const reply = (value: object): void =>
+      void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     if (request.url === '/counts') {
       const total = [...counts.values()].reduce((a, b) => a + b, 0);
       return reply({ keys: counts.size, total });

@@ -15,11 +15,16 @@ export async function openStatementCounter(url: string): Promise<StatementCounte
   await client.connect();
   await client.query('create extension if not exists pg_stat_statements');
   return {
-    count: async () => Number((await client.query<{ n: string }>('select coalesce(sum(calls), 0) n from pg_stat_statements')).rows[0]!.n),
+    count: async () =>
+      Number(
+        (await client.query<{ n: string }>('select coalesce(sum(calls), 0) n from pg_stat_statements')).rows[0]!.n,
+      ),
     top: async (limit) =>
       (
         await client.query<{ query: string; calls: string; ms: number }>(
-          'select left(query, 120) query, calls, total_exec_time ms from pg_stat_statements order by total_exec_time desc limit $1', [limit])
+          'select left(query, 120) query, calls, total_exec_time ms from pg_stat_statements order by total_exec_time desc limit $1',
+          [limit],
+        )
       ).rows.map((row) => ({ ...row, calls: Number(row.calls) })),
     close: () => client.end(),
   };

@@ -20,7 +20,8 @@ export async function startEffectSink(): Promise<EffectSink> {
   let requests = 0;
   const server = http.createServer((request, response) => {
     requests++;
-    const reply = (status: number, body: object): void => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const reply = (status: number, body: object): void =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {

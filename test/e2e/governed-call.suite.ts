@@ -14,16 +14,32 @@ interface Result {
   replayed?: boolean;
 }
 interface Approval {
-  approvalId: string; callId: string; runId: string; digest: string; status: string; arguments: Record<string, unknown>;
+  approvalId: string;
+  callId: string;
+  runId: string;
+  digest: string;
+  status: string;
+  arguments: Record<string, unknown>;
 }
 interface CallView {
-  callId: string; status: string; approvalId: string | null; replayed: boolean; effect: string; result: Result | null;
+  callId: string;
+  status: string;
+  approvalId: string | null;
+  replayed: boolean;
+  effect: string;
+  result: Result | null;
 }
 interface RunView {
-  runId: string; status: string; outcome: string; answer: string | null;
+  runId: string;
+  status: string;
+  outcome: string;
+  answer: string | null;
   calls: { callId: string; tool: string; status: string; errorCode: string | null }[];
 }
-interface Sink { requests: number; byKey: Record<string, { attempts: number; applied: number }> }
+interface Sink {
+  requests: number;
+  byKey: Record<string, { attempts: number; applied: number }>;
+}
 
 const WAIT = { prefer: 'wait=30' };
 const task = (): string => `task-${randomBytes(6).toString('hex')}`;
@@ -36,25 +52,50 @@ export function governedCallSuite(open: () => Promise<System>, sinkState: () => 
   }, 180_000);
   afterAll(() => system?.close(), 60_000);
 
-  const direct = (tool: string, args: unknown, taskId?: string, person = 'alice', headers: Record<string, string> = WAIT) =>
+  const direct = (
+    tool: string,
+    args: unknown,
+    taskId?: string,
+    person = 'alice',
+    headers: Record<string, string> = WAIT,
+  ) =>
     ask<Result>(system, person, 'POST', '/v1/calls', { tool, arguments: args, ...(taskId ? { taskId } : {}) }, headers);
-  const view = async (callId: string): Promise<CallView> => (await ask<CallView>(system, 'alice', 'GET', `/v1/calls/${callId}`)).body;
+  const view = async (callId: string): Promise<CallView> =>
+    (await ask<CallView>(system, 'alice', 'GET', `/v1/calls/${callId}`)).body;
   const settledView = (callId: string): Promise<CallView> =>
     until(async () => {
       const found = await view(callId);
-      return found.status && !['accepted', 'proposed', 'granted', 'asked', 'allowed'].includes(found.status) ? found : null;
+      return found.status && !['accepted', 'proposed', 'granted', 'asked', 'allowed'].includes(found.status)
+        ? found
+        : null;
     });
   const pendingApproval = (callId: string): Promise<Approval> =>
-    until(async () => (await ask<{ items: Approval[] }>(system, 'bob', 'GET', '/v1/approvals?status=pending')).body.items.find((a) => a.callId === callId));
+    until(async () =>
+      (await ask<{ items: Approval[] }>(system, 'bob', 'GET', '/v1/approvals?status=pending')).body.items.find(
+        (a) => a.callId === callId,
+      ),
+    );
   const decide = (approval: Approval, decision: string, person = 'bob', digest = approval.digest) =>
-    ask<Record<string, unknown>>(system, person, 'POST', `/v1/approvals/${approval.approvalId}/decision`, { decision, digest, reason: 'test' });
+    ask<Record<string, unknown>>(system, person, 'POST', `/v1/approvals/${approval.approvalId}/decision`, {
+      decision,
+      digest,
+      reason: 'test',
+    });
   const seen = <T extends MessageType>(type: T, callId: string): Message<T>[] =>
-    system.seen.filter((s) => s.message.type === type && s.message.callId === callId).map((s) => s.message as Message<T>);
+    system.seen
+      .filter((s) => s.message.type === type && s.message.callId === callId)
+      .map((s) => s.message as Message<T>);
   const audited = (callId: string, code: string): Promise<unknown> =>
     until(async () => {
-      for (let after = ''; ; ) {
+      for (let after = ''; ;) {
         const page = await ask<{ items: { subject?: string; data: Record<string, unknown> }[]; next?: string | null }>(
-          system, 'alice', 'GET', `/v1/audit?limit=500${after ? `&after=${after}` : ''}`, undefined, { authorization: 'Bearer dev.dev.dora.auditor' });
+          system,
+          'alice',
+          'GET',
+          `/v1/audit?limit=500${after ? `&after=${after}` : ''}`,
+          undefined,
+          { authorization: 'Bearer dev.dev.dora.auditor' },
+        );
         const hit = (page.body.items ?? []).find((e) => e.subject === callId && JSON.stringify(e.data).includes(code));
         if (hit) return hit;
         if (!page.body.next) return null;
@@ -132,7 +173,7 @@ export function governedCallSuite(open: () => Promise<System>, sinkState: () => 
       expect(other.body).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
     });
 
-    it("another tenant cannot see the call, and its key does not collide (G12)", async () => {
+    it('another tenant cannot see the call, and its key does not collide (G12)', async () => {
       const id = task();
       const { body } = await direct('probe.write_item', { item: 't' }, id);
       const foreign = await ask(system, 'other/eve', 'GET', `/v1/calls/${body.callId}`);
@@ -150,7 +191,11 @@ export function governedCallSuite(open: () => Promise<System>, sinkState: () => 
       expect(approval.arguments).toEqual({ item: 'g', size: 'm' });
       expect(sinkState().byKey[key]).toBeUndefined();
       expect((await decide(approval, 'approved')).status).toBe(200);
-      expect(await settledView(accepted.body.callId)).toMatchObject({ status: 'succeeded', effect: 'applied', approvalId: approval.approvalId });
+      expect(await settledView(accepted.body.callId)).toMatchObject({
+        status: 'succeeded',
+        effect: 'applied',
+        approvalId: approval.approvalId,
+      });
       expect(sinkState().byKey[key]).toEqual({ attempts: 1, applied: 1 });
     });
 
@@ -159,13 +204,21 @@ export function governedCallSuite(open: () => Promise<System>, sinkState: () => 
       const { body } = await direct('probe.guarded_write', { item: 'r' }, id, 'alice', {});
       await decide(await pendingApproval(body.callId), 'rejected');
       const settled = await settledView(body.callId);
-      expect(settled).toMatchObject({ status: 'denied', effect: 'none', result: { ok: false, error: { code: 'APPROVAL_DENIED' } } });
+      expect(settled).toMatchObject({
+        status: 'denied',
+        effect: 'none',
+        result: { ok: false, error: { code: 'APPROVAL_DENIED' } },
+      });
       expect(sinkState().byKey[`dev/user:alice/${id}:guarded`]).toBeUndefined();
     });
 
     it('a stale digest, an own request and a caller without the role decide nothing', async () => {
       const id = task();
-      const { body } = await ask<Result>(system, 'mallory', 'POST', '/v1/calls', { tool: 'probe.guarded_write', arguments: { item: 'o' }, taskId: id });
+      const { body } = await ask<Result>(system, 'mallory', 'POST', '/v1/calls', {
+        tool: 'probe.guarded_write',
+        arguments: { item: 'o' },
+        taskId: id,
+      });
       const approval = await pendingApproval(body.callId);
       expect((await decide(approval, 'approved', 'bob', `sha256:${'0'.repeat(64)}`)).status).toBe(409);
       expect((await decide(approval, 'approved', 'mallory')).status).toBe(403);
@@ -185,18 +238,41 @@ export function governedCallSuite(open: () => Promise<System>, sinkState: () => 
       return { proposed, key: `dev/user:alice/${id}:guarded` };
     };
     const grantFor = (
-      proposed: Message<'CallProposed'>, key: Parameters<typeof mintGrant>[1], change: Partial<Parameters<typeof mintGrant>[0]> = {},
+      proposed: Message<'CallProposed'>,
+      key: Parameters<typeof mintGrant>[1],
+      change: Partial<Parameters<typeof mintGrant>[0]> = {},
     ): Message<'CallGranted'> => {
       const now = Math.floor(Date.now() / 1000);
       const { origins: _origins, runDeadline: _deadline, ...bound } = proposed.data;
       const token = mintGrant(
         {
-          jti: newId('dec'), tenant: proposed.tenant, runId: proposed.runId!, callId: proposed.callId!, principal: bound.principal.id,
-          tool: bound.tool, contractDigest: bound.contractDigest, argsDigest: bound.argumentsDigest, resources: bound.resources,
-          effectClass: bound.effectClass, operationKey: bound.operationKey, policyDigest: `sha256:${'a'.repeat(64)}`, decisionId: newId('dec'),
-          decisionNo: 90, journalEpoch: 1, aud: bound.pool, iat: now, exp: now + 30, ...change,
-        }, key);
-      return message('CallGranted', { tenant: proposed.tenant, runId: proposed.runId!, callId: proposed.callId!, now: Date.now() }, { ...bound, decisionNo: 90, grant: token });
+          jti: newId('dec'),
+          tenant: proposed.tenant,
+          runId: proposed.runId!,
+          callId: proposed.callId!,
+          principal: bound.principal.id,
+          tool: bound.tool,
+          contractDigest: bound.contractDigest,
+          argsDigest: bound.argumentsDigest,
+          resources: bound.resources,
+          effectClass: bound.effectClass,
+          operationKey: bound.operationKey,
+          policyDigest: `sha256:${'a'.repeat(64)}`,
+          decisionId: newId('dec'),
+          decisionNo: 90,
+          journalEpoch: 1,
+          aud: bound.pool,
+          iat: now,
+          exp: now + 30,
+          ...change,
+        },
+        key,
+      );
+      return message(
+        'CallGranted',
+        { tenant: proposed.tenant, runId: proposed.runId!, callId: proposed.callId!, now: Date.now() },
+        { ...bound, decisionNo: 90, grant: token },
+      );
     };
     const inject = (granted: Message<'CallGranted'>): Promise<void> => system.publish(grantedTopic('default'), granted);
 
@@ -224,7 +300,10 @@ export function governedCallSuite(open: () => Promise<System>, sinkState: () => 
       const proposed = await until(() => seen('CallProposed', body.callId)[0]);
       await pendingApproval(body.callId);
       const granted = grantFor(proposed, await policySigningKey(system.databaseUrl));
-      await inject({ ...granted, data: { ...granted.data, arguments: { item: 'changed', size: 'm' } } } as Message<'CallGranted'>);
+      await inject({
+        ...granted,
+        data: { ...granted.data, arguments: { item: 'changed', size: 'm' } },
+      } as Message<'CallGranted'>);
       await audited(body.callId, 'GRANT_INVALID');
       expect(seen('CallSettled', body.callId)).toEqual([]);
       expect(sinkState().byKey[`dev/user:alice/${id}:guarded`]).toBeUndefined();
@@ -240,7 +319,9 @@ export function governedCallSuite(open: () => Promise<System>, sinkState: () => 
       expect(sinkState().byKey[`dev/user:alice/${id}`]).toEqual({ attempts: 1, applied: 1 });
 
       const { proposed, key } = await heldCall();
-      const claims = JSON.parse(Buffer.from(granted.data.grant.split('.')[1]!, 'base64url').toString()) as { jti: string };
+      const claims = JSON.parse(Buffer.from(granted.data.grant.split('.')[1]!, 'base64url').toString()) as {
+        jti: string;
+      };
       await inject(grantFor(proposed, await policySigningKey(system.databaseUrl), { jti: claims.jti }));
       await audited(proposed.callId!, 'GRANT_SPENT');
       expect(sinkState().byKey[key]).toBeUndefined();
@@ -250,7 +331,11 @@ export function governedCallSuite(open: () => Promise<System>, sinkState: () => 
       const { proposed } = await heldCall();
       const stranger = callIdOf(newId('run'), 7);
       const before = sinkState().requests;
-      await inject({ ...grantFor(proposed, await policySigningKey(system.databaseUrl)), callId: stranger, runId: runIdOfCall(stranger) } as Message<'CallGranted'>);
+      await inject({
+        ...grantFor(proposed, await policySigningKey(system.databaseUrl)),
+        callId: stranger,
+        runId: runIdOfCall(stranger),
+      } as Message<'CallGranted'>);
       await audited(stranger, 'GRANT_INVALID');
       expect(sinkState().requests).toBe(before);
     });
@@ -259,12 +344,19 @@ export function governedCallSuite(open: () => Promise<System>, sinkState: () => 
   describe('an agent task (incident triage)', () => {
     it('two parallel reads, a countersigned write, an honest end, one ticket (G1, G2, G9)', async () => {
       const id = task();
-      const started = await ask<{ runId: string }>(system, 'alice', 'POST', '/v1/runs', { agent: 'incident-triage', input: 'checkout is failing', taskId: id });
+      const started = await ask<{ runId: string }>(system, 'alice', 'POST', '/v1/runs', {
+        agent: 'incident-triage',
+        input: 'checkout is failing',
+        taskId: id,
+      });
       expect(started.status).toBe(202);
       const { runId } = started.body;
       expect((await ask<RunView>(system, 'alice', 'GET', `/v1/runs/${runId}`)).status).toBe(200);
       const approval = await until(async () =>
-        (await ask<{ items: Approval[] }>(system, 'bob', 'GET', '/v1/approvals?status=pending')).body.items.find((a) => a.runId === runId));
+        (await ask<{ items: Approval[] }>(system, 'bob', 'GET', '/v1/approvals?status=pending')).body.items.find(
+          (a) => a.runId === runId,
+        ),
+      );
       await decide(approval, 'approved');
       const run = await until(async () => {
         const { body } = await ask<RunView>(system, 'alice', 'GET', `/v1/runs/${runId}`);
@@ -273,9 +365,12 @@ export function governedCallSuite(open: () => Promise<System>, sinkState: () => 
       expect(run).toMatchObject({ status: 'completed', outcome: 'all_succeeded' });
       expect(run.answer).toBeTruthy();
       expect(run.calls.map((c) => [c.tool.split('@')[0], c.status])).toEqual([
-        ['incidents.read_recent_alerts', 'succeeded'], ['incidents.search_runbook', 'succeeded'], ['incidents.create_incident_ticket', 'succeeded'],
+        ['incidents.read_recent_alerts', 'succeeded'],
+        ['incidents.search_runbook', 'succeeded'],
+        ['incidents.create_incident_ticket', 'succeeded'],
       ]);
-      const tickets = (await (await fetch(new URL('/tickets', system.incidentsUrl))).json()) as { items?: unknown[] } | unknown[];
+      const tickets = (await (await fetch(new URL('/tickets', system.incidentsUrl))).json()) as
+        { items?: unknown[] } | unknown[];
       const all = JSON.stringify(tickets);
       expect(all.split(id).length - 1).toBeGreaterThanOrEqual(1);
     });
@@ -284,7 +379,8 @@ export function governedCallSuite(open: () => Promise<System>, sinkState: () => 
   it('every call has exactly one settlement, whatever was repeated (G11)', () => {
     const byCall = new Map<string, Set<string>>();
     for (const { message: m } of system.seen) {
-      if (m.type === 'CallSettled') byCall.set(m.callId!, (byCall.get(m.callId!) ?? new Set()).add(JSON.stringify(m.data)));
+      if (m.type === 'CallSettled')
+        byCall.set(m.callId!, (byCall.get(m.callId!) ?? new Set()).add(JSON.stringify(m.data)));
     }
     expect(byCall.size).toBeGreaterThan(10);
     for (const settlements of byCall.values()) expect(settlements.size).toBe(1);

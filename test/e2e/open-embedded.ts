@@ -13,9 +13,16 @@ export async function openEmbedded(world: World): Promise<System> {
   let bus!: Bus;
   const running = await openServices(
     allDoors,
-    { ...world.env, COUNTERSIGN_DATABASE_URL: fresh.url, COUNTERSIGN_HTTP_PORT: '0', COUNTERSIGN_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent' },
     {
-      onFatal: (error) => { throw error; },
+      ...world.env,
+      COUNTERSIGN_DATABASE_URL: fresh.url,
+      COUNTERSIGN_HTTP_PORT: '0',
+      COUNTERSIGN_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    },
+    {
+      onFatal: (error) => {
+        throw error;
+      },
       wrapBus: (inner) => {
         bus = listening(inner, seen);
         return bus;
@@ -23,7 +30,11 @@ export async function openEmbedded(world: World): Promise<System> {
     },
   );
   return {
-    gateway: running.endpoints.http!, databaseUrl: fresh.url, sinkUrl: world.sink.url, incidentsUrl: world.incidentsUrl, seen,
+    gateway: running.endpoints.http!,
+    databaseUrl: fresh.url,
+    sinkUrl: world.sink.url,
+    incidentsUrl: world.incidentsUrl,
+    seen,
     publish: (topic, message) => bus.publish([outgoing(topic, message)]),
     async close() {
       await running.drain();
@@ -35,7 +46,8 @@ export async function openEmbedded(world: World): Promise<System> {
 function listening(inner: Bus, seen: { topic: string; message: Message }[]): Bus {
   return {
     publish(messages) {
-      for (const { topic, value } of messages) if (!topic.startsWith('audit.')) seen.push({ topic, message: decodeMessage(value) });
+      for (const { topic, value } of messages)
+        if (!topic.startsWith('audit.')) seen.push({ topic, message: decodeMessage(value) });
       return inner.publish(messages);
     },
     subscribe: (spec) => inner.subscribe(spec),

@@ -18,7 +18,12 @@ const ROLES: Record<string, string> = { alice: 'agent', bob: 'approver', mallory
 
 /** One request as one of the test's people; `tenant/person` for another tenant. */
 export async function ask<T = Record<string, unknown>>(
-  system: System, person: string, method: string, path: string, body?: unknown, headers: Record<string, string> = {},
+  system: System,
+  person: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
 ): Promise<{ status: number; contentType: string; headers: Headers; body: T }> {
   const [tenant, name] = person.includes('/') ? (person.split('/') as [string, string]) : ['dev', person];
   const response = await fetch(new URL(path, system.gateway), {
@@ -32,5 +37,10 @@ export async function ask<T = Record<string, unknown>>(
     signal: AbortSignal.timeout(60_000),
   });
   const text = await response.text();
-  return { status: response.status, contentType: response.headers.get('content-type') ?? '', headers: response.headers, body: (text ? JSON.parse(text) : {}) as T };
+  return {
+    status: response.status,
+    contentType: response.headers.get('content-type') ?? '',
+    headers: response.headers,
+    body: (text ? JSON.parse(text) : {}) as T,
+  };
 }

@@ -1,3 +1,4 @@
+export * from './calls-digest.ts';
 export * from './catalogue.ts';
 export * from './envelope.schema.ts';
 export * from './message.ts';

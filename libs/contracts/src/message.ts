@@ -74,10 +74,13 @@ export function decodeMessage(value: Uint8Array): Message {
   const parsed = envelopeSchema.safeParse(parseJson(value, MESSAGE_LIMITS));
   if (!parsed.success) throw invalid('The message is not an envelope', parsed.error.issues);
   const envelope = parsed.data;
-  if (!isMessageType(envelope.type)) throw unknownType(`The message type ${JSON.stringify(envelope.type)} is not in the catalogue`);
+  if (!isMessageType(envelope.type))
+    throw unknownType(`The message type ${JSON.stringify(envelope.type)} is not in the catalogue`);
   const row = CATALOGUE[envelope.type];
   if (envelope.schemaVersion > row.version) {
-    throw unknownType(`${envelope.type} has version ${envelope.schemaVersion}; this consumer knows up to ${row.version}`);
+    throw unknownType(
+      `${envelope.type} has version ${envelope.schemaVersion}; this consumer knows up to ${row.version}`,
+    );
   }
   const data = row.schema.safeParse(envelope.data);
   if (!data.success) throw invalid(`The data of ${envelope.type} has the wrong shape`, data.error.issues, '/data');
@@ -103,7 +106,11 @@ export function issueDetails(issues: readonly Issue[], prefix = ''): ErrorDetail
 function invalid(text: string, issues: readonly Issue[], prefix = ''): CountersignError {
   const details = issueDetails(issues, prefix);
   const first = details[0];
-  return new CountersignError('INVALID_ARGS', first ? `${text}: ${first.path || '/'} ${first.message ?? ''}`.trim() : text, { details });
+  return new CountersignError(
+    'INVALID_ARGS',
+    first ? `${text}: ${first.path || '/'} ${first.message ?? ''}`.trim() : text,
+    { details },
+  );
 }
 
 const unknownType = (text: string): CountersignError => new CountersignError('INVALID_ARGS', text);

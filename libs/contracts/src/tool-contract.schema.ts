@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { ERROR_CODE_NAMES } from '#kernel';
 
 /** No double underscore: it separates namespace and name in the name that a model sees. */
-const name = z.string().regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/).max(30);
+const name = z
+  .string()
+  .regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/)
+  .max(30);
 /** JSON Schema 2020-12 with an object at its root. */
 const jsonSchema = z.record(z.string(), z.unknown());
 
@@ -57,7 +60,11 @@ export const toolContractSchema = z.strictObject({
       mode: z.enum(['never', 'policy', 'always']),
       roles: z.array(z.string()).default(['approver']),
       forbidSelf: z.boolean().default(true),
-      ttlMs: z.int().min(1000).max(30 * 86_400_000).default(3_600_000),
+      ttlMs: z
+        .int()
+        .min(1000)
+        .max(30 * 86_400_000)
+        .default(3_600_000),
       evidence: z.array(z.string()).default([]),
     })
     .default({ mode: 'policy', roles: ['approver'], forbidSelf: true, ttlMs: 3_600_000, evidence: [] }),
@@ -99,11 +106,13 @@ export const toolContractSchema = z.strictObject({
 export type ToolContract = z.infer<typeof toolContractSchema>;
 export type ToolContractInput = z.input<typeof toolContractSchema>;
 
-export const toolName = (contract: Pick<ToolContract, 'namespace' | 'name'>): string => `${contract.namespace}.${contract.name}`;
+export const toolName = (contract: Pick<ToolContract, 'namespace' | 'name'>): string =>
+  `${contract.namespace}.${contract.name}`;
 export const toolKey = (contract: Pick<ToolContract, 'namespace' | 'name' | 'version'>): string =>
   `${contract.namespace}.${contract.name}@${contract.version}`;
 /** The name that a model sees: no dots, at most 64 characters. */
-export const modelToolName = (contract: Pick<ToolContract, 'namespace' | 'name'>): string => `${contract.namespace}__${contract.name}`;
+export const modelToolName = (contract: Pick<ToolContract, 'namespace' | 'name'>): string =>
+  `${contract.namespace}__${contract.name}`;
 
 /** Writes change the world: `write` and `execute`. Reads and drafts-as-text do not; a draft that is stored is a write too. */
 export const isRead = (contract: Pick<ToolContract, 'layer'>): boolean => contract.layer === 'read';

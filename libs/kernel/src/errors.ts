@@ -18,11 +18,17 @@ interface CodeRow {
 const row = (retry: RetryClass, meaning: string): CodeRow => ({ retry, meaning });
 
 export const ERROR_CODES = {
-  INVALID_JSON: row('model', 'The text is not strict JSON (syntax, duplicate key, depth, size, number or character range).'),
+  INVALID_JSON: row(
+    'model',
+    'The text is not strict JSON (syntax, duplicate key, depth, size, number or character range).',
+  ),
   INVALID_ARGS: row('model', 'The arguments do not fit the contract of the tool.'),
   UNKNOWN_TOOL: row('model', 'No tool of this name is published for the caller.'),
   TOOL_NOT_ALLOWED: row('model', 'The tool exists, but was not offered in this run or turn.'),
-  IDEMPOTENCY_REQUIRED: row('never', 'The contract needs a business key (such as taskId) that the caller did not give.'),
+  IDEMPOTENCY_REQUIRED: row(
+    'never',
+    'The contract needs a business key (such as taskId) that the caller did not give.',
+  ),
   PERMISSION_DENIED: row('never', 'Policy denies the call.'),
   APPROVAL_REQUIRED: row('person', 'A person must approve the call first.'),
   APPROVAL_DENIED: row('never', 'A person rejected the call.'),

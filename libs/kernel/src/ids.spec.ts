@@ -1,4 +1,13 @@
-import { CALL_ID_PATTERN, callIdOf, newId, runIdFromKey, runIdOfCall, runPart, RUN_ID_PATTERN, sortableId } from '#kernel';
+import {
+  CALL_ID_PATTERN,
+  callIdOf,
+  newId,
+  runIdFromKey,
+  runIdOfCall,
+  runPart,
+  RUN_ID_PATTERN,
+  sortableId,
+} from '#kernel';
 
 describe('ids', () => {
   it('sort by time and fit their patterns', () => {

@@ -38,7 +38,9 @@ export function newId(prefix: IdPrefix, nowMs: number = Date.now()): string {
 
 /** The run that an `Idempotency-Key` names: the same caller, route and key always give the same id. */
 export function runIdFromKey(tenant: string, principal: string, route: string, key: string): string {
-  const digest = createHash('sha256').update(JSON.stringify(['run-id/v1', tenant, principal, route, key])).digest();
+  const digest = createHash('sha256')
+    .update(JSON.stringify(['run-id/v1', tenant, principal, route, key]))
+    .digest();
   return `run_${base32(digest, 26)}`;
 }
 
@@ -53,7 +55,10 @@ export function derivedId(prefix: IdPrefix, ...parts: readonly (string | number)
  * A client-driven run's callIds are given at the gateway, before anyone knows a number: they carry a digest instead.
  */
 export function callIdOf(runId: string, own: number | readonly string[]): string {
-  const part = typeof own === 'number' ? String(own).padStart(4, '0') : base32(createHash('sha256').update(JSON.stringify(own)).digest(), 12);
+  const part =
+    typeof own === 'number'
+      ? String(own).padStart(4, '0')
+      : base32(createHash('sha256').update(JSON.stringify(own)).digest(), 12);
   return `call_${runPart(runId)}_${part}`;
 }
 

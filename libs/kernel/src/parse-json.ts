@@ -26,7 +26,8 @@ function refuse(rule: string, path: string, message: string): never {
  */
 export function parseJson(input: string | Uint8Array, limits: JsonLimits = DEFAULT_JSON_LIMITS): Json {
   const bytes = typeof input === 'string' ? Buffer.byteLength(input) : input.byteLength;
-  if (bytes > limits.maxBytes) refuse('maxBytes', '', `The JSON text has ${bytes} bytes; ${limits.maxBytes} are allowed`);
+  if (bytes > limits.maxBytes)
+    refuse('maxBytes', '', `The JSON text has ${bytes} bytes; ${limits.maxBytes} are allowed`);
   let text: string;
   if (typeof input === 'string') text = input;
   else {
@@ -62,7 +63,7 @@ const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 function scan(text: string, maxDepth: number): void {
   const levels: Level[] = [];
   let expectKey = false;
-  for (let i = 0; i < text.length; ) {
+  for (let i = 0; i < text.length;) {
     const char = text[i]!;
     const top = levels.at(-1);
     switch (char) {

@@ -7,7 +7,8 @@ import type { Database, Outbox } from '#persistence';
 import type { Log } from './log.ts';
 import type { Settings, SettingsShape } from './settings.ts';
 
-export type ServiceName = 'gateway' | 'orchestrator' | 'model-adapter' | 'policy' | 'executor' | 'state-store' | 'telemetry';
+export type ServiceName =
+  'gateway' | 'orchestrator' | 'model-adapter' | 'policy' | 'executor' | 'state-store' | 'telemetry';
 
 /** A service's read-only questions: name → answer. Called directly when embedded, over internal HTTP otherwise. */
 export type ReadPort = Readonly<Record<string, (args: never) => Promise<unknown>>>;

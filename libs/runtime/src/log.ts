@@ -12,7 +12,10 @@ export type LogFields = Readonly<Record<string, string | number | boolean | null
 
 /** Logs go to stderr: stdout belongs to answers. */
 export function createLog(service: string, level: string): Log {
-  return pino({ level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ dest: 2, sync: true })) as unknown as Log;
+  return pino(
+    { level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ dest: 2, sync: true }),
+  ) as unknown as Log;
 }
 
 /** Class and code of an error, never its message with data: safe for logs. */

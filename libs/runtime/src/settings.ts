@@ -13,7 +13,11 @@ const SECRET = /KEY|TOKEN|SECRET|PASSWORD|_URL$/;
  * Resolves the settings of one process.
  * @throws CountersignError INVALID_ARGS with every fault in one message: name, what was found (secrets masked), what is expected
  */
-export function resolveSettings<S extends SettingsShape>(shape: S, env: Environment, alsoKnown: readonly string[] = []): Settings<S> {
+export function resolveSettings<S extends SettingsShape>(
+  shape: S,
+  env: Environment,
+  alsoKnown: readonly string[] = [],
+): Settings<S> {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(shape)) {
@@ -39,7 +43,9 @@ export function resolveSettings<S extends SettingsShape>(shape: S, env: Environm
 }
 
 function nearest(name: string, known: readonly string[]): string | undefined {
-  const scored = known.map((candidate) => ({ candidate, distance: editDistance(name, candidate) })).sort((a, b) => a.distance - b.distance);
+  const scored = known
+    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
+    .sort((a, b) => a.distance - b.distance);
   return scored[0] && scored[0].distance <= 6 ? scored[0].candidate : undefined;
 }
 
@@ -60,7 +66,12 @@ export const listSetting = (fallback: string): z.ZodType<string[]> =>
   z
     .string()
     .default(fallback)
-    .transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''));
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    );
 
 export const integerSetting = (fallback: number, min: number, max: number): z.ZodType<number> =>
   z.coerce.number({ error: 'expected a number' }).int().min(min).max(max).default(fallback);

@@ -38,13 +38,19 @@ export interface HarnessOptions {
 }
 
 const freeLocks: LockPort = {
-  acquire: () => Promise.resolve({ kind: 'held', handle: { lost: new AbortController().signal, release: () => Promise.resolve() } }),
+  acquire: () =>
+    Promise.resolve({ kind: 'held', handle: { lost: new AbortController().signal, release: () => Promise.resolve() } }),
   healthy: () => true,
   close: () => Promise.resolve(),
 };
 
-export async function openService<S extends SettingsShape>(door: ServiceDoor<S>, options: HarnessOptions = {}): Promise<ServiceHarness> {
-  const fresh: FreshDatabase = options.url ? { url: options.url, drop: () => Promise.resolve() } : await freshDatabase();
+export async function openService<S extends SettingsShape>(
+  door: ServiceDoor<S>,
+  options: HarnessOptions = {},
+): Promise<ServiceHarness> {
+  const fresh: FreshDatabase = options.url
+    ? { url: options.url, drop: () => Promise.resolve() }
+    : await freshDatabase();
   const database = new Database({ url: fresh.url, schema: door.name.replaceAll('-', '_') });
   await migrate(database, readMigrations(door.migrations));
   const published: ServiceHarness['published'] = [];
@@ -52,7 +58,11 @@ export async function openService<S extends SettingsShape>(door: ServiceDoor<S>,
     publish: (messages) => {
       for (const raw of messages) {
         const known = !raw.topic.startsWith('audit.');
-        published.push({ topic: raw.topic, message: known ? decodeMessage(raw.value) : (JSON.parse(raw.value.toString()) as Message), raw });
+        published.push({
+          topic: raw.topic,
+          message: known ? decodeMessage(raw.value) : (JSON.parse(raw.value.toString()) as Message),
+          raw,
+        });
       }
       return Promise.resolve();
     },
@@ -62,7 +72,13 @@ export async function openService<S extends SettingsShape>(door: ServiceDoor<S>,
     close: () => Promise.resolve(),
     healthy: () => true,
   };
-  const outbox = new Outbox({ database, publish: (m) => bus.publish(m), onError: (error) => { throw error; } });
+  const outbox = new Outbox({
+    database,
+    publish: (m) => bus.publish(m),
+    onError: (error) => {
+      throw error;
+    },
+  });
   const reads: Reads = {
     read: async <T>(service: string, question: string, args: object) => {
       const answer = options.reads?.[`${service}.${question}`];
@@ -72,7 +88,10 @@ export async function openService<S extends SettingsShape>(door: ServiceDoor<S>,
   };
   const context: ServiceContext<S> = {
     settings: resolveSettings(door.settings, options.env ?? {}),
-    database, outbox, bus, reads,
+    database,
+    outbox,
+    bus,
+    reads,
     locks: options.locks ?? freeLocks,
     clock: options.clock ?? systemClock,
     log: createLog(door.name, process.env.TEST_LOG_LEVEL ?? 'silent'),
@@ -82,11 +101,23 @@ export async function openService<S extends SettingsShape>(door: ServiceDoor<S>,
   let taken = 0;
   let offset = 0;
   return {
-    parts, database, outbox, published, url: fresh.url,
+    parts,
+    database,
+    outbox,
+    published,
+    url: fresh.url,
     async deliver(topic, ...messages) {
       const batch = messages.map((value): Incoming => ({
         message: decodeMessage(encodeMessage(value)),
-        delivery: { topic, partition: 0, offset: String(offset++), key: null, value: encodeMessage(value), headers: {}, attempt: 1 },
+        delivery: {
+          topic,
+          partition: 0,
+          offset: String(offset++),
+          key: null,
+          value: encodeMessage(value),
+          headers: {},
+          attempt: 1,
+        },
       }));
       const consumers = parts.consumers.filter((c) => c.topics.includes(topic));
       if (consumers.length === 0) throw new Error(`${door.name} does not consume ${topic}`);
@@ -121,7 +152,7 @@ export async function openService<S extends SettingsShape>(door: ServiceDoor<S>,
 
 /** Waits for a condition instead of sleeping. @throws when it does not come true in time */
 export async function until<T>(look: () => T | Promise<T>, timeoutMs = 20_000): Promise<NonNullable<T>> {
-  for (const end = Date.now() + timeoutMs; ; ) {
+  for (const end = Date.now() + timeoutMs; ;) {
     const value = await look();
     if (value) return value as NonNullable<T>;
     if (Date.now() > end) throw new Error(`the condition did not come true in ${timeoutMs} ms`);

@@ -25,9 +25,16 @@ export function apiClient(base: string, credential: string): ApiClient {
       }).catch((error: unknown) => error as Error);
       const away = response instanceof Error || response.status === 503 || response.status === 429;
       if (away && Date.now() < until) continue;
-      if (response instanceof Error) throw new CountersignError('UPSTREAM_UNAVAILABLE', `the gateway at ${base} does not answer`, { cause: response });
+      if (response instanceof Error)
+        throw new CountersignError('UPSTREAM_UNAVAILABLE', `the gateway at ${base} does not answer`, {
+          cause: response,
+        });
       const answer = (await response.json()) as T & { code?: string; detail?: string };
-      if (!response.ok) throw new CountersignError('UPSTREAM_ERROR', `${method} ${path} answered ${response.status} ${answer.code ?? ''}: ${answer.detail ?? ''}`);
+      if (!response.ok)
+        throw new CountersignError(
+          'UPSTREAM_ERROR',
+          `${method} ${path} answered ${response.status} ${answer.code ?? ''}: ${answer.detail ?? ''}`,
+        );
       return answer;
     }
   };

@@ -34,7 +34,10 @@ export async function followRun(callers: Callers, screen: Screen, runId: string)
     const run = await callers.agent.get<RunView>(`/v1/runs/${runId}`);
     for (const call of run.calls) {
       once(`${call.callId} proposed`, () => screen.step(`the model proposes ${call.tool} (${call.callId})`));
-      if (call.status !== 'proposed') once(`${call.callId} ${call.status}`, () => screen.detail(`${call.tool}: ${call.status}${call.errorCode ? ` (${call.errorCode})` : ''}`));
+      if (call.status !== 'proposed')
+        once(`${call.callId} ${call.status}`, () =>
+          screen.detail(`${call.tool}: ${call.status}${call.errorCode ? ` (${call.errorCode})` : ''}`),
+        );
     }
     if (ENDED.has(run.status)) return { run, approvals };
     const { items } = await callers.approver.get<{ items: ApprovalView[] }>('/v1/approvals?status=pending');
@@ -48,17 +51,28 @@ export async function followRun(callers: Callers, screen: Screen, runId: string)
 
 async function decide(callers: Callers, screen: Screen, approval: ApprovalView): Promise<Decision> {
   screen.title('A person must countersign');
-  screen.step(`${approval.tool}, asked for by ${approval.requester.id}; risk ${approval.risk}, side effects ${approval.sideEffects}`);
+  screen.step(
+    `${approval.tool}, asked for by ${approval.requester.id}; risk ${approval.risk}, side effects ${approval.sideEffects}`,
+  );
   screen.detail(`exactly this will run: ${JSON.stringify(approval.arguments)}`);
   screen.detail(`resources: ${approval.resources.join(', ') || 'none'}; because of: ${approval.reasons.join(', ')}`);
-  screen.detail(`origins: ${Object.entries(approval.origins).map(([path, origin]) => `${path} ← ${origin}`).join(', ')}`);
+  screen.detail(
+    `origins: ${Object.entries(approval.origins)
+      .map(([path, origin]) => `${path} ← ${origin}`)
+      .join(', ')}`,
+  );
   screen.detail(`digest ${approval.digest}, expires ${approval.expiresAt}`);
   const approved = screen.interactive ? await screen.ask('Approve?') : true;
-  if (!screen.interactive) screen.step(`no terminal to ask: the second principal ${callers.approverId} approves by itself`);
+  if (!screen.interactive)
+    screen.step(`no terminal to ask: the second principal ${callers.approverId} approves by itself`);
   const decision = approved ? 'approved' : 'rejected';
   await callers.approver.post(
     `/v1/approvals/${approval.approvalId}/decision`,
-    { decision, digest: approval.digest, reason: screen.interactive ? 'decided at the terminal' : 'demo: approved by the second principal' },
+    {
+      decision,
+      digest: approval.digest,
+      reason: screen.interactive ? 'decided at the terminal' : 'demo: approved by the second principal',
+    },
     { key: `decide-${approval.approvalId}` },
   );
   screen.step(`${decision} by ${callers.approverId}`);

@@ -37,4 +37,5 @@ export function openScreen(json: boolean): Screen {
 
 /** Text from a model or a tool must not drive the terminal: control characters are shown, not obeyed. */
 // eslint-disable-next-line no-control-regex -- they are what is looked for
-export const printable = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '·');
+export const printable = (text: string): string =>
+  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '·');

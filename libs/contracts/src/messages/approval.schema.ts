@@ -49,7 +49,14 @@ export type ApprovalDecided = z.infer<typeof approvalDecidedSchema>;
 export const approvalRefusedSchema = z.object({
   commandId: z.string(),
   approvalId: z.string(),
-  code: z.enum(['APPROVAL_MISMATCH', 'PERMISSION_DENIED', 'APPROVAL_EXPIRED', 'APPROVAL_DENIED', 'NOT_FOUND', 'IDEMPOTENCY_CONFLICT']),
+  code: z.enum([
+    'APPROVAL_MISMATCH',
+    'PERMISSION_DENIED',
+    'APPROVAL_EXPIRED',
+    'APPROVAL_DENIED',
+    'NOT_FOUND',
+    'IDEMPOTENCY_CONFLICT',
+  ]),
   message: z.string(),
 });
 export type ApprovalRefused = z.infer<typeof approvalRefusedSchema>;

@@ -58,7 +58,10 @@ export const proposeCallsSchema = z.object({
   principal: principalSchema,
   requestDigest: digestSchema,
   /** Each has its callId already. */
-  proposals: z.array(proposalSchema.extend({ callId: callIdSchema })).min(1).max(64),
+  proposals: z
+    .array(proposalSchema.extend({ callId: callIdSchema }))
+    .min(1)
+    .max(64),
 });
 export type ProposeCalls = z.infer<typeof proposeCallsSchema>;
 
@@ -123,4 +126,3 @@ export const runEndedSchema = z.object({
   answer: z.string().nullable(),
 });
 export type RunEnded = z.infer<typeof runEndedSchema>;
-

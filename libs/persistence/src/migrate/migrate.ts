@@ -23,7 +23,9 @@ export function readMigrations(folder: URL | string): Migration[] {
   names.forEach((name, index) => {
     const number = FILE.exec(name)?.[1];
     if (number === undefined || Number(number) !== index + 1) {
-      throw new Error(`${path.join(directory, name)}: expected ${String(index + 1).padStart(4, '0')}-<name>.sql; numbers are dense`);
+      throw new Error(
+        `${path.join(directory, name)}: expected ${String(index + 1).padStart(4, '0')}-<name>.sql; numbers are dense`,
+      );
     }
   });
   return names.map((name) => ({ name, sql: readFileSync(path.join(directory, name), 'utf8') }));
@@ -33,20 +35,31 @@ const digestOf = (sql: string): string => createHash('sha256').update(sql).diges
 
 /** Brings the schema up to date. @throws when an applied migration was changed or is missing */
 export async function migrate(database: Database, own: readonly Migration[]): Promise<void> {
-  const common = readMigrations(new URL('../../migrations/', import.meta.url)).map((m) => ({ ...m, name: `common/${m.name}` }));
+  const common = readMigrations(new URL('../../migrations/', import.meta.url)).map((m) => ({
+    ...m,
+    name: `common/${m.name}`,
+  }));
   const wanted = [...common, ...own];
   await database.transaction(async (tx) => {
-    await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('countersign-migrate/' || $1, 0))`, values: [database.schema] });
+    await tx.query({
+      text: `select pg_advisory_xact_lock(hashtextextended('countersign-migrate/' || $1, 0))`,
+      values: [database.schema],
+    });
     await tx.query({ text: `create schema if not exists ${database.schema}` });
     await tx.query({
       text: `create table if not exists migration (name text primary key, digest text not null, applied_at timestamptz not null default now())`,
     });
     const applied = new Map(
-      (await tx.query<{ name: string; digest: string }>({ text: 'select name, digest from migration' })).map((r) => [r.name, r.digest]),
+      (await tx.query<{ name: string; digest: string }>({ text: 'select name, digest from migration' })).map((r) => [
+        r.name,
+        r.digest,
+      ]),
     );
     const unknown = [...applied.keys()].filter((name) => !wanted.some((m) => m.name === name));
     if (unknown.length > 0) {
-      throw new Error(`schema ${database.schema} holds migrations that this version does not know (${unknown.join(', ')}): it was written by a newer version`);
+      throw new Error(
+        `schema ${database.schema} holds migrations that this version does not know (${unknown.join(', ')}): it was written by a newer version`,
+      );
     }
     for (const migration of wanted) await apply(tx, database.schema, migration, applied.get(migration.name));
   });
@@ -54,7 +67,13 @@ export async function migrate(database: Database, own: readonly Migration[]): Pr
 
 async function apply(tx: Tx, schema: string, migration: Migration, digest: string | undefined): Promise<void> {
   if (digest === digestOf(migration.sql)) return;
-  if (digest !== undefined) throw new Error(`migration ${migration.name} of schema ${schema} was changed after it was applied; add a new one instead`);
+  if (digest !== undefined)
+    throw new Error(
+      `migration ${migration.name} of schema ${schema} was changed after it was applied; add a new one instead`,
+    );
   await tx.query({ text: migration.sql });
-  await tx.query({ text: 'insert into migration (name, digest) values ($1, $2)', values: [migration.name, digestOf(migration.sql)] });
+  await tx.query({
+    text: 'insert into migration (name, digest) values ($1, $2)',
+    values: [migration.name, digestOf(migration.sql)],
+  });
 }

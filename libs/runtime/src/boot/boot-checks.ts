@@ -23,11 +23,17 @@ export function checkConsumers(services: readonly OpenedParts[], complete: boole
   for (const [type, row] of Object.entries(CATALOGUE) as [MessageType, (typeof CATALOGUE)[MessageType]][]) {
     const names = [...(consumersOf.get(type) ?? [])];
     for (const name of names) {
-      if (!(row.consumers as readonly string[]).includes(name)) faults.push(`${name} consumes ${type}, which the catalogue does not say`);
+      if (!(row.consumers as readonly string[]).includes(name))
+        faults.push(`${name} consumes ${type}, which the catalogue does not say`);
     }
     const acting = names.filter((name) => name !== 'state-store' && name !== 'telemetry');
-    if (row.kind === 'command' && acting.length > 1) faults.push(`the command ${type} has several consumers: ${acting.join(', ')}`);
+    if (row.kind === 'command' && acting.length > 1)
+      faults.push(`the command ${type} has several consumers: ${acting.join(', ')}`);
     if (complete && row.kind === 'command' && acting.length === 0) faults.push(`nobody consumes the command ${type}`);
   }
-  if (faults.length > 0) throw new CountersignError('INVALID_ARGS', `The services do not fit together:\n${faults.map((f) => `  - ${f}`).join('\n')}`);
+  if (faults.length > 0)
+    throw new CountersignError(
+      'INVALID_ARGS',
+      `The services do not fit together:\n${faults.map((f) => `  - ${f}`).join('\n')}`,
+    );
 }

@@ -26,7 +26,11 @@ const READINESS = Symbol('READINESS');
 class ServiceModule {}
 
 /** Nest's own chatter is left out; its errors are ours to report. */
-const quiet: LoggerService = { log: () => undefined, error: (...text: unknown[]) => console.error(...text), warn: () => undefined };
+const quiet: LoggerService = {
+  log: () => undefined,
+  error: (...text: unknown[]) => console.error(...text),
+  warn: () => undefined,
+};
 
 export async function openNestApp(name: ServiceName, parts: ServiceParts, options: NestOptions): Promise<NestDoor> {
   const strategy = new BusStrategy(options.bus, parts.consumers);
@@ -37,12 +41,20 @@ export async function openNestApp(name: ServiceName, parts: ServiceParts, option
     providers: [...(parts.providers ?? []), { provide: READINESS, useValue: options.notReady }],
   };
   if (!front) {
-    const app = await NestFactory.createMicroservice<MicroserviceOptions>(module, { strategy, logger: quiet, abortOnError: false });
+    const app = await NestFactory.createMicroservice<MicroserviceOptions>(module, {
+      strategy,
+      logger: quiet,
+      abortOnError: false,
+    });
     await app.listen();
     return { listen: () => Promise.resolve(null), close: () => app.close() };
   }
   const adapter = new FastifyAdapter({ ...parts.http?.fastify, trustProxy: false });
-  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, { logger: quiet, abortOnError: false, bodyParser: false });
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+    logger: quiet,
+    abortOnError: false,
+    bodyParser: false,
+  });
   await parts.http?.configure(app);
   app.connectMicroservice<MicroserviceOptions>({ strategy });
   await app.startAllMicroservices();
@@ -79,6 +91,8 @@ class HealthController {
   @Get('readyz')
   ready(@Res() reply: Reply): void {
     const reasons = this.#notReady();
-    reply.status(reasons.length === 0 ? 200 : 503).send(reasons.length === 0 ? { status: 'ready' } : { status: 'not_ready', reasons });
+    reply
+      .status(reasons.length === 0 ? 200 : 503)
+      .send(reasons.length === 0 ? { status: 'ready' } : { status: 'not_ready', reasons });
   }
 }

@@ -50,8 +50,16 @@ export interface OpenOptions {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- doors differ in their settings; each gets its own
 export type AnyDoor = ServiceDoor<any>;
 
-export async function openServices(doors: readonly AnyDoor[], env: Environment, options: OpenOptions): Promise<RunningServices> {
-  const shape: SettingsShape = Object.assign({}, platformSettings, ...doors.map((door) => door.settings as SettingsShape)) as SettingsShape;
+export async function openServices(
+  doors: readonly AnyDoor[],
+  env: Environment,
+  options: OpenOptions,
+): Promise<RunningServices> {
+  const shape: SettingsShape = Object.assign(
+    {},
+    platformSettings,
+    ...doors.map((door) => door.settings as SettingsShape),
+  ) as SettingsShape;
   const settings = resolveSettings(shape, env, DATABASE_URLS) as PlatformSettings;
   checkMode(doors, settings);
   const closers: (() => Promise<void>)[] = [];
@@ -66,22 +74,33 @@ export async function openServices(doors: readonly AnyDoor[], env: Environment, 
   }
 }
 
-const databaseUrlOf = (name: ServiceName): string => `COUNTERSIGN_${name.toUpperCase().replaceAll('-', '_')}_DATABASE_URL`;
+const databaseUrlOf = (name: ServiceName): string =>
+  `COUNTERSIGN_${name.toUpperCase().replaceAll('-', '_')}_DATABASE_URL`;
 /** Each service may have a database of its own. */
 const DATABASE_URLS = SERVICE_NAMES.map(databaseUrlOf);
 
 function checkMode(doors: readonly AnyDoor[], settings: PlatformSettings): void {
   const complete = SERVICE_NAMES.every((name) => doors.some((door) => door.name === name));
   if (!complete && settings.COUNTERSIGN_KAFKA_BROKERS.length === 0) {
-    throw new CountersignError('INVALID_ARGS', 'COUNTERSIGN_KAFKA_BROKERS is not set: without a broker all seven services must live in one process (apps/all-in-one).');
+    throw new CountersignError(
+      'INVALID_ARGS',
+      'COUNTERSIGN_KAFKA_BROKERS is not set: without a broker all seven services must live in one process (apps/all-in-one).',
+    );
   }
   if (!complete && settings.COUNTERSIGN_DATABASE_URL === undefined) {
-    throw new CountersignError('INVALID_ARGS', 'COUNTERSIGN_DATABASE_URL is not set: the embedded PostgreSQL is for all services in one process only.');
+    throw new CountersignError(
+      'INVALID_ARGS',
+      'COUNTERSIGN_DATABASE_URL is not set: the embedded PostgreSQL is for all services in one process only.',
+    );
   }
 }
 
 async function open(
-  doors: readonly AnyDoor[], env: Environment, settings: PlatformSettings, options: OpenOptions, closers: (() => Promise<void>)[],
+  doors: readonly AnyDoor[],
+  env: Environment,
+  settings: PlatformSettings,
+  options: OpenOptions,
+  closers: (() => Promise<void>)[],
 ): Promise<RunningServices> {
   const log = createLog(doors.length === 1 ? doors[0]!.name : 'all-in-one', settings.COUNTERSIGN_LOG_LEVEL);
   const instance = `${os.hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
@@ -114,15 +133,19 @@ async function open(
     ...(bus.healthy() ? [] : ['the bus is lost']),
   ];
   const apps: NestDoor[] = [];
-  for (const service of services) apps.push(await openNestApp(service.name, service.parts, { bus, settings, notReady }));
+  for (const service of services)
+    apps.push(await openNestApp(service.name, service.parts, { bus, settings, notReady }));
   await bus.start();
   for (const service of services) {
     service.outbox.start();
     for (const worker of service.parts.workers ?? []) await worker.start();
   }
   const internal: InternalServer = await startInternalServer({
-    host: settings.COUNTERSIGN_INTERNAL_HOST, port: settings.COUNTERSIGN_INTERNAL_PORT,
-    token: settings.COUNTERSIGN_INTERNAL_TOKEN, reads, notReady,
+    host: settings.COUNTERSIGN_INTERNAL_HOST,
+    port: settings.COUNTERSIGN_INTERNAL_PORT,
+    token: settings.COUNTERSIGN_INTERNAL_TOKEN,
+    reads,
+    notReady,
   });
   closers.push(() => internal.close());
   let http: string | null = null;
@@ -138,14 +161,17 @@ async function open(
       const step = (name: string, work: Promise<unknown>): Promise<unknown> =>
         work.catch((error: unknown) => log.error({ step: name, ...errorFields(error) }, 'drain step failed'));
       for (const app of apps) await step('http', app.close());
-      for (const service of services) for (const worker of service.parts.workers ?? []) await step('worker', worker.drain());
+      for (const service of services)
+        for (const worker of service.parts.workers ?? []) await step('worker', worker.drain());
       await step('bus', bus.drain());
       for (const service of services) await step('outbox', service.outbox.drain());
       for (const close of closers.reverse()) await step('close', close());
       log.info({}, 'stopped');
     })());
   return {
-    settings, notReady, drain,
+    settings,
+    notReady,
+    drain,
     endpoints: { http, internal: internal.url, postgres: baseUrl },
     postgresPid: postgres?.pid ?? null,
   };
@@ -154,14 +180,24 @@ async function open(
 type Connect = (schema: string, url: string, max?: number) => Database;
 
 async function openBus(
-  settings: PlatformSettings, connect: Connect, url: string, log: Log, options: OpenOptions, instance: string,
+  settings: PlatformSettings,
+  connect: Connect,
+  url: string,
+  log: Log,
+  options: OpenOptions,
+  instance: string,
 ): Promise<Bus> {
   const brokers = settings.COUNTERSIGN_KAFKA_BROKERS;
   const bus =
     brokers.length > 0
       ? await createBus({
-          kind: 'kafka', brokers, clientId: `countersign-${instance}`, topics: allTopics(settings.COUNTERSIGN_POOLS),
-          partitions: settings.COUNTERSIGN_KAFKA_PARTITIONS, onFatal: options.onFatal, log,
+          kind: 'kafka',
+          brokers,
+          clientId: `countersign-${instance}`,
+          topics: allTopics(settings.COUNTERSIGN_POOLS),
+          partitions: settings.COUNTERSIGN_KAFKA_PARTITIONS,
+          onFatal: options.onFatal,
+          log,
         })
       : await createBus({ kind: 'memory', database: connect('bus', url, 2), log });
   return options.wrapBus ? options.wrapBus(bus) : bus;
@@ -187,7 +223,11 @@ interface Shared {
 async function openService(door: AnyDoor, shared: Shared): Promise<OpenService> {
   const log = createLog(door.name, shared.settings.COUNTERSIGN_LOG_LEVEL);
   const url = shared.env[databaseUrlOf(door.name)] ?? shared.baseUrl;
-  const database = shared.connect(door.name.replaceAll('-', '_'), url, shared.settings.COUNTERSIGN_DATABASE_CONNECTIONS);
+  const database = shared.connect(
+    door.name.replaceAll('-', '_'),
+    url,
+    shared.settings.COUNTERSIGN_DATABASE_CONNECTIONS,
+  );
   await migrate(database, readMigrations(door.migrations));
   const outbox = new Outbox({
     database,
@@ -195,8 +235,15 @@ async function openService(door: AnyDoor, shared: Shared): Promise<OpenService> 
     onError: (error) => log.warn(errorFields(error), 'publishing failed; the sweeper sends it again'),
   });
   const context: ServiceContext = {
-    settings: shared.settings as never, database, outbox, bus: shared.bus, locks: shared.locks,
-    reads: shared.reads, clock: systemClock, log, instance: shared.instance,
+    settings: shared.settings as never,
+    database,
+    outbox,
+    bus: shared.bus,
+    locks: shared.locks,
+    reads: shared.reads,
+    clock: systemClock,
+    log,
+    instance: shared.instance,
   };
   const parts = (await door.open(context as never)) as ServiceParts;
   if (parts.reads) shared.reads.register(door.name, parts.reads);

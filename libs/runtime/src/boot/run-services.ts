@@ -21,6 +21,10 @@ export async function runServices(doors: readonly AnyDoor[]): Promise<RunningSer
   };
   process.on('SIGTERM', () => end(0));
   process.on('SIGINT', () => end(0));
+  if (process.channel) {
+    process.channel.unref();
+    process.on('disconnect', () => end(0)); // a supervisor that died restarts nobody
+  }
   process.on('unhandledRejection', (error) => {
     console.error(JSON.stringify({ event: 'unhandled rejection', ...errorFields(error) }));
     end(1);

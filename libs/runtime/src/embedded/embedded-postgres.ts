@@ -46,10 +46,16 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const password = await initialize(run, directory, data);
     const port = options.port ?? (await freePort());
     const child = run.start('postgres', [
-      '-D', data, '-p', String(port),
-      ...Object.entries({ listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: '200', ...options.settings }).flatMap(
-        ([name, value]) => ['-c', `${name}=${value}`],
-      ),
+      '-D',
+      data,
+      '-p',
+      String(port),
+      ...Object.entries({
+        listen_addresses: '127.0.0.1',
+        unix_socket_directories: '',
+        max_connections: '200',
+        ...options.settings,
+      }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ]);
     const url = (database: string): string => `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`;
     await untilReady(child, url('postgres'), run.logFile);
@@ -69,9 +75,15 @@ interface Account {
 
 /** PostgreSQL refuses to run as root: `postgres` if there is such a user, else `nobody`. */
 function serverAccount(): Account {
-  const rows = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':'));
+  const rows = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'));
   const found = rows.find((r) => r[0] === 'postgres') ?? rows.find((r) => r[0] === 'nobody');
-  if (!found) throw new CountersignError('INVALID_ARGS', 'PostgreSQL cannot run as root and there is neither a user "postgres" nor "nobody"; start as another user.');
+  if (!found)
+    throw new CountersignError(
+      'INVALID_ARGS',
+      'PostgreSQL cannot run as root and there is neither a user "postgres" nor "nobody"; start as another user.',
+    );
   return { name: found[0]!, uid: Number(found[2]), gid: Number(found[3]) };
 }
 
@@ -79,7 +91,10 @@ function serverAccount(): Account {
 function usableDirectory(wanted: string, account: Account | undefined): string {
   mkdirSync(wanted, { recursive: true });
   if (!account || reachableByOthers(wanted)) return wanted;
-  const elsewhere = path.join('/var/tmp', `countersign-${createHash('sha256').update(wanted).digest('hex').slice(0, 16)}`);
+  const elsewhere = path.join(
+    '/var/tmp',
+    `countersign-${createHash('sha256').update(wanted).digest('hex').slice(0, 16)}`,
+  );
   mkdirSync(elsewhere, { recursive: true, mode: 0o755 });
   process.stderr.write(
     `The database runs as the user ${account.name}, who cannot walk into ${wanted}: its data is kept in ${elsewhere} instead.\n`,
@@ -120,16 +135,31 @@ class Runner {
   }
 }
 
-const lastLines = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').slice(-6).join(' | ') : '');
+const lastLines = (file: string): string =>
+  existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').slice(-6).join(' | ') : '';
 
 async function initialize(run: Runner, directory: string, data: string): Promise<string> {
   const passwordFile = path.join(directory, 'password');
-  if (existsSync(path.join(data, 'PG_VERSION')) && existsSync(passwordFile)) return readFileSync(passwordFile, 'utf8').trim();
+  if (existsSync(path.join(data, 'PG_VERSION')) && existsSync(passwordFile))
+    return readFileSync(passwordFile, 'utf8').trim();
   rmSync(data, { recursive: true, force: true }); // an initdb that was killed half way
   const password = randomBytes(18).toString('base64url');
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
   if (run.account) chownSync(passwordFile, run.account.uid, run.account.gid);
-  await run.run('initdb', ['-D', data, '-U', 'postgres', '-A', 'scram-sha-256', '--pwfile', passwordFile, '-E', 'UTF8', '--locale=C', '--no-instructions']);
+  await run.run('initdb', [
+    '-D',
+    data,
+    '-U',
+    'postgres',
+    '-A',
+    'scram-sha-256',
+    '--pwfile',
+    passwordFile,
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '--no-instructions',
+  ]);
   return password;
 }
 
@@ -137,8 +167,9 @@ async function untilReady(child: ChildProcess, url: string, logFile: string): Pr
   let ended: string | undefined;
   child.once('error', (error) => (ended = error.message));
   child.once('exit', (code, signal) => (ended = `exit ${code ?? signal}`));
-  for (const until = Date.now() + START_TIMEOUT_MS; ; ) {
-    if (ended !== undefined) throw new CountersignError('INTERNAL', `PostgreSQL did not start (${ended}): ${lastLines(logFile)}`);
+  for (const until = Date.now() + START_TIMEOUT_MS; ;) {
+    if (ended !== undefined)
+      throw new CountersignError('INTERNAL', `PostgreSQL did not start (${ended}): ${lastLines(logFile)}`);
     const client = new pg.Client({ connectionString: url });
     client.on('error', () => undefined);
     try {
@@ -146,7 +177,12 @@ async function untilReady(child: ChildProcess, url: string, logFile: string): Pr
       await client.query('select 1');
       return;
     } catch (error) {
-      if (Date.now() > until) throw new CountersignError('INTERNAL', `PostgreSQL is not ready after ${START_TIMEOUT_MS} ms: ${lastLines(logFile)}`, { cause: error });
+      if (Date.now() > until)
+        throw new CountersignError(
+          'INTERNAL',
+          `PostgreSQL is not ready after ${START_TIMEOUT_MS} ms: ${lastLines(logFile)}`,
+          { cause: error },
+        );
       await delay(25);
     } finally {
       await client.end().catch(() => undefined);

@@ -25,7 +25,8 @@ export function postgresBinaries(readableByOthers: boolean): string {
   makeLinks(native);
   if (!readableByOthers || reachableByOthers(native)) return native;
   const copy = path.join(os.tmpdir(), `countersign-postgres-${PLATFORM}-${packageVersion(native)}`);
-  if (!existsSync(path.join(copy, 'bin', 'postgres'))) cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  if (!existsSync(path.join(copy, 'bin', 'postgres')))
+    cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
   chmodSync(copy, 0o755);
   return copy;
 }

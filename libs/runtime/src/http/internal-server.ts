@@ -25,7 +25,8 @@ export async function startInternalServer(options: InternalServerOptions): Promi
   const server = http.createServer((request, response) => {
     handle(options, request).then(
       ({ status, body }) => respond(response, status, body),
-      (error: unknown) => respond(response, statusOf(error), { error: error instanceof CountersignError ? error.code : 'INTERNAL' }),
+      (error: unknown) =>
+        respond(response, statusOf(error), { error: error instanceof CountersignError ? error.code : 'INTERNAL' }),
     );
   });
   server.requestTimeout = 10_000;
@@ -52,26 +53,40 @@ export function listen(server: http.Server, host: string, port: number): Promise
 
 export function portFault(error: NodeJS.ErrnoException, host: string, port: number): Error {
   if (error.code === 'EADDRINUSE') {
-    return new CountersignError('INVALID_ARGS', `Port ${port} on ${host} is in use by another process. Stop it, or choose another port (0 = any free one).`);
+    return new CountersignError(
+      'INVALID_ARGS',
+      `Port ${port} on ${host} is in use by another process. Stop it, or choose another port (0 = any free one).`,
+    );
   }
   if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL') {
-    return new CountersignError('INVALID_ARGS', `Cannot listen on ${host}:${port} (${error.code}). Choose another address or port.`);
+    return new CountersignError(
+      'INVALID_ARGS',
+      `Cannot listen on ${host}:${port} (${error.code}). Choose another address or port.`,
+    );
   }
   return error;
 }
 
-async function handle(options: InternalServerOptions, request: http.IncomingMessage): Promise<{ status: number; body: unknown }> {
+async function handle(
+  options: InternalServerOptions,
+  request: http.IncomingMessage,
+): Promise<{ status: number; body: unknown }> {
   const path = (request.url ?? '').split('?')[0]!;
   if (request.method === 'GET' && path === '/healthz') return { status: 200, body: { status: 'ok' } };
   if (request.method === 'GET' && path === '/readyz') {
     const reasons = options.notReady();
-    return reasons.length === 0 ? { status: 200, body: { status: 'ready' } } : { status: 503, body: { status: 'not_ready', reasons } };
+    return reasons.length === 0
+      ? { status: 200, body: { status: 'ready' } }
+      : { status: 503, body: { status: 'not_ready', reasons } };
   }
   const [, root, service, question] = path.split('/');
-  if (request.method !== 'POST' || root !== 'reads' || !service || !question) return { status: 404, body: { error: 'NOT_FOUND' } };
-  if (!authorized(request.headers.authorization, options.token)) return { status: 401, body: { error: 'PERMISSION_DENIED' } };
+  if (request.method !== 'POST' || root !== 'reads' || !service || !question)
+    return { status: 404, body: { error: 'NOT_FOUND' } };
+  if (!authorized(request.headers.authorization, options.token))
+    return { status: 401, body: { error: 'PERMISSION_DENIED' } };
   const args = parseJson(await readBody(request));
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) return { status: 400, body: { error: 'INVALID_ARGS' } };
+  if (typeof args !== 'object' || args === null || Array.isArray(args))
+    return { status: 400, body: { error: 'INVALID_ARGS' } };
   return { status: 200, body: await options.reads.answerLocal(service, question, args) };
 }
 

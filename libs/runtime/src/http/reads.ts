@@ -23,7 +23,11 @@ export class ServiceReads implements Reads {
     if (port) return JSON.parse(JSON.stringify((await answer(port, question, args)) ?? null)) as T;
     const base = this.#settings[urlName(service)];
     if (base === undefined) throw new InfrastructureError(`${urlName(service)} is not set: ${service} cannot be asked`);
-    return (await ask(new URL(`/reads/${service}/${question}`, base), args, this.#settings.COUNTERSIGN_INTERNAL_TOKEN)) as T;
+    return (await ask(
+      new URL(`/reads/${service}/${question}`, base),
+      args,
+      this.#settings.COUNTERSIGN_INTERNAL_TOKEN,
+    )) as T;
   }
 
   /** For the HTTP side. */
@@ -35,7 +39,8 @@ export class ServiceReads implements Reads {
 }
 
 type UrlName = Extract<keyof PlatformSettings, `COUNTERSIGN_${string}_URL`>;
-const urlName = (service: ServiceName): UrlName => `COUNTERSIGN_${service.toUpperCase().replaceAll('-', '_')}_URL` as UrlName;
+const urlName = (service: ServiceName): UrlName =>
+  `COUNTERSIGN_${service.toUpperCase().replaceAll('-', '_')}_URL` as UrlName;
 
 async function answer(port: ReadPort, question: string, args: object): Promise<unknown> {
   if (!Object.hasOwn(port, question)) throw new CountersignError('NOT_FOUND', `no such question: ${question}`);

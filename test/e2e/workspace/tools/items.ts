@@ -5,7 +5,7 @@ const base = {
   version: '1.0.0',
   timeoutMs: 3000,
   access: { roles: ['agent'] },
-} as const;
+};
 
 export const readItems = defineTool({
   ...base,
@@ -16,31 +16,37 @@ export const readItems = defineTool({
   whenToUse: 'To see which items exist.',
   whenNotToUse: 'To change an item.',
   sideEffects: 'none',
-  input: { type: 'object', properties: { limit: { type: 'integer', minimum: 1, maximum: 5, default: 3 } }, additionalProperties: false },
+  input: {
+    type: 'object',
+    properties: { limit: { type: 'integer', minimum: 1, maximum: 5, default: 3 } },
+    additionalProperties: false,
+  },
   output: { type: 'object', properties: { items: { type: 'array' } }, required: ['items'] },
   execution: { kind: 'http', method: 'GET', url: '${PROBE_URL}/items', pool: 'default' },
 });
 
 const write = {
   ...base,
-  layer: 'write',
+  layer: 'write' as const,
   whenToUse: 'To store one item.',
   whenNotToUse: 'To read items.',
-  risk: 'low',
-  sideEffects: 'reversible',
+  risk: 'low' as const,
+  sideEffects: 'reversible' as const,
   input: {
     type: 'object',
-    properties: { item: { type: 'string', minLength: 1, maxLength: 100 }, size: { type: 'string', enum: ['s', 'm', 'l'], default: 'm' } },
+    properties: {
+      item: { type: 'string', minLength: 1, maxLength: 100 },
+      size: { type: 'string', enum: ['s', 'm', 'l'], default: 'm' },
+    },
     required: ['item'],
     additionalProperties: false,
   },
   output: { type: 'object', properties: { id: { type: 'string' }, item: { type: 'string' } }, required: ['id'] },
-  errors: [],
   resources: ['item:{item}'],
-  concurrency: 'per_resource',
+  concurrency: 'per_resource' as const,
   noUndoReason: 'the sink keeps what it counted',
   result: { resourceId: '/id' },
-} as const;
+};
 
 export const writeItem = defineTool({
   ...write,

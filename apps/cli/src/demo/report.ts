@@ -1,0 +1,54 @@
+import type { Decision, FollowedRun } from './follow-run.ts';
+
+/** The one document of `demo --json`. */
+export interface DemoReport {
+  readonly mode: 'embedded' | 'stack';
+  /** From the start of this command to the first run accepted. */
+  readonly startupMs: number;
+  readonly services: readonly { readonly name: string; readonly pid: number | null }[];
+  readonly endpoints: {
+    readonly http: string;
+    readonly kafka: string | null;
+    readonly postgres: string;
+    readonly redis: string | null;
+  };
+  readonly runs: readonly ReportedRun[];
+  /** Read back from the source systems; only what this start's tasks made. */
+  readonly effects: Readonly<
+    Record<string, { readonly source: string; readonly count: number; readonly items: readonly unknown[] }>
+  >;
+  /** Audit records of this start's runs. */
+  readonly audit: { readonly records: number };
+}
+
+interface ReportedRun {
+  readonly example: string;
+  readonly runId: string;
+  readonly status: string;
+  readonly outcome: string | null;
+  readonly calls: readonly {
+    readonly tool: string;
+    readonly status: string;
+    readonly callId: string;
+    readonly providerCallId: string | null;
+    readonly replayed: boolean;
+    readonly errorCode: string | null;
+  }[];
+  readonly approvals: readonly Decision[];
+}
+
+export const reportedRun = (example: string, { run, approvals }: FollowedRun): ReportedRun => ({
+  example,
+  runId: run.runId,
+  status: run.status,
+  outcome: run.outcome,
+  calls: run.calls.map(({ tool, status, callId, providerCallId, replayed, errorCode }) => ({
+    tool,
+    status,
+    callId,
+    providerCallId,
+    replayed,
+    errorCode,
+  })),
+  approvals,
+});
