@@ -5,4 +5,5 @@ export * from './embedded/embedded-postgres.ts';
 export * from './http/reads.ts';
 export * from './log.ts';
 export * from './platform.settings.ts';
+export * from './service-settings.ts';
 export * from './settings.ts';

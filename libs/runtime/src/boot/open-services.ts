@@ -1,6 +1,6 @@
 import os from 'node:os';
 import { randomBytes } from 'node:crypto';
-import { createBus, type Bus } from '#bus';
+import { BUS_SCHEMA, createBus, PostgresDeadLetters, type Bus } from '#bus';
 import { allTopics } from '#contracts';
 import { CountersignError, systemClock } from '#kernel';
 import { createLocks, type LockPort } from '#locks';
@@ -11,6 +11,7 @@ import { startInternalServer, type InternalServer } from '../http/internal-serve
 import { ServiceReads } from '../http/reads.ts';
 import { createLog, errorFields, type Log } from '../log.ts';
 import { platformSettings, SERVICE_NAMES, type PlatformSettings } from '../platform.settings.ts';
+import { SERVICE_SETTING_NAMES } from '../service-settings.ts';
 import { resolveSettings, type Environment, type SettingsShape } from '../settings.ts';
 import { checkConsumers } from './boot-checks.ts';
 import { openNestApp, type NestDoor } from './nest-app.ts';
@@ -60,7 +61,7 @@ export async function openServices(
     platformSettings,
     ...doors.map((door) => door.settings as SettingsShape),
   ) as SettingsShape;
-  const settings = resolveSettings(shape, env, DATABASE_URLS) as PlatformSettings;
+  const settings = resolveSettings(shape, env, [...DATABASE_URLS, ...SERVICE_SETTING_NAMES]) as PlatformSettings;
   checkMode(doors, settings);
   const closers: (() => Promise<void>)[] = [];
   const rollback = async (): Promise<void> => {
@@ -188,18 +189,22 @@ async function openBus(
   instance: string,
 ): Promise<Bus> {
   const brokers = settings.COUNTERSIGN_KAFKA_BROKERS;
-  const bus =
-    brokers.length > 0
-      ? await createBus({
-          kind: 'kafka',
-          brokers,
-          clientId: `countersign-${instance}`,
-          topics: allTopics(settings.COUNTERSIGN_POOLS),
-          partitions: settings.COUNTERSIGN_KAFKA_PARTITIONS,
-          onFatal: options.onFatal,
-          log,
-        })
-      : await createBus({ kind: 'memory', database: connect('bus', url, 2), log });
+  let bus: Bus;
+  if (brokers.length > 0) {
+    bus = await createBus({
+      kind: 'kafka',
+      brokers,
+      clientId: `countersign-${instance}`,
+      topics: allTopics(settings.COUNTERSIGN_POOLS),
+      partitions: settings.COUNTERSIGN_KAFKA_PARTITIONS,
+      onFatal: options.onFatal,
+      log,
+    });
+  } else {
+    const deadLetters = new PostgresDeadLetters(connect(BUS_SCHEMA, url, 2));
+    await deadLetters.migrate();
+    bus = await createBus({ kind: 'memory', deadLetters, log });
+  }
   return options.wrapBus ? options.wrapBus(bus) : bus;
 }
 
