@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { startEmbeddedPostgres } from './embedded-postgres.ts';
+
+const OWNER = `
+  const { startEmbeddedPostgres } = await import(process.argv[1]);
+  const server = await startEmbeddedPostgres({ directory: process.argv[2] });
+  const { default: pg } = await import('pg');
+  const client = new pg.Client(server.url('postgres'));
+  await client.connect();
+  await client.query('create table kept (n int); insert into kept values (42)');
+  process.stdout.write(String(server.pid) + '\\n');
+  setInterval(() => undefined, 1000);
+`;
+
+const alive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe('the embedded PostgreSQL', () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(path.join(os.tmpdir(), 'countersign-embedded-'));
+    chmodSync(directory, 0o755);
+  });
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  it('a second start on the same data directory says so at once and names the owner and the remedy (E1)', async () => {
+    const first = await startEmbeddedPostgres({ directory });
+    try {
+      await expect(startEmbeddedPostgres({ directory })).rejects.toThrow(new RegExp(`in use by process ${process.pid}.*COUNTERSIGN_DATA_DIR`));
+    } finally {
+      await first.stop();
+    }
+    expect(alive(first.pid)).toBe(false);
+  });
+
+  it('an orphan whose owner was killed is stopped, and what was committed is there (E2, G4)', async () => {
+    const module = path.join(import.meta.dirname, 'embedded-postgres.ts');
+    const owner = spawn(process.execPath, ['--conditions=development', '--no-warnings', '--input-type=module', '-e', OWNER, module, directory], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const orphan = Number(await new Promise<string>((resolve) => owner.stdout.once('data', (data: Buffer) => resolve(data.toString()))));
+    const gone = new Promise((resolve) => owner.once('exit', resolve));
+    owner.kill('SIGKILL');
+    await gone;
+    expect(alive(orphan)).toBe(true);
+
+    const next = await startEmbeddedPostgres({ directory });
+    try {
+      expect(next.pid).not.toBe(orphan);
+      const client = new pg.Client(next.url('postgres'));
+      await client.connect();
+      expect((await client.query('select n from kept')).rows).toEqual([{ n: 42 }]);
+      await client.end();
+    } finally {
+      await next.stop();
+    }
+  });
+});
