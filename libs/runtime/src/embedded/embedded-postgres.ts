@@ -192,8 +192,10 @@ async function untilReady(child: ChildProcess, url: string, logFile: string): Pr
 
 async function stop(child: ChildProcess, directory: string): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) {
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    child.ref();
     child.kill('SIGINT'); // fast shutdown: open sessions are cut, everything committed stays
-    await gone(child.pid!);
+    await Promise.all([gone(child.pid!), exited]);
   }
   releaseDirectory(directory);
 }
