@@ -92,7 +92,7 @@ export function governedCallSuite(open: () => Promise<System>, sinkState: () => 
           system,
           'alice',
           'GET',
-          `/v1/audit?limit=500${after ? `&after=${after}` : ''}`,
+          `/v1/audit?callId=${callId}&limit=100${after ? `&after=${after}` : ''}`,
           undefined,
           { authorization: 'Bearer dev.dev.dora.auditor' },
         );

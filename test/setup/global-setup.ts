@@ -1,14 +1,38 @@
-import { mkdtempSync, chmodSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { startEmbeddedPostgres } from '../../libs/runtime/src/embedded/embedded-postgres.ts';
 
-/** One real PostgreSQL for the whole run, unless TEST_DATABASE_URL names one. Each suite makes a database of its own in it. */
+/** Ends what the set-up started; global-teardown.ts calls it. */
+export const RUNNING = Symbol.for('countersign.test.running');
+export type Running = { [RUNNING]?: () => Promise<void> };
+
+/**
+ * What a whole test run shares. `npm test`: one real PostgreSQL. `npm run test:stack`: Kafka and Redis, too.
+ * TEST_DATABASE_URL, TEST_KAFKA_BROKERS and TEST_REDIS_URL tell the suites; each suite makes a database and topics of its own.
+ */
 export default async function setup(): Promise<void> {
-  if (process.env.TEST_DATABASE_URL) return;
+  const end = process.env.TEST_SELECTION === 'stack' ? await openWholeStack() : await openPostgres();
+  (globalThis as Running)[RUNNING] = end;
+}
+
+async function openWholeStack(): Promise<() => Promise<void>> {
+  const { openStack } = await import('../../tools/stack/stack.ts'); // not loaded by the runs that need no broker
+  const stack = await openStack();
+  process.env.TEST_DATABASE_URL = stack.databaseUrl;
+  process.env.TEST_KAFKA_BROKERS = stack.kafkaBrokers;
+  process.env.TEST_REDIS_URL = stack.redisUrl;
+  return stack.close;
+}
+
+async function openPostgres(): Promise<() => Promise<void>> {
+  if (process.env.TEST_DATABASE_URL) return async () => undefined;
   const directory = mkdtempSync(path.join(os.tmpdir(), 'countersign-test-'));
   chmodSync(directory, 0o755);
   const server = await startEmbeddedPostgres({ directory });
   process.env.TEST_DATABASE_URL = server.url('postgres');
-  (globalThis as { testPostgres?: unknown }).testPostgres = { server, directory };
+  return async () => {
+    await server.stop();
+    rmSync(directory, { recursive: true, force: true });
+  };
 }

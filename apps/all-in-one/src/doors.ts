@@ -7,4 +7,12 @@ import { stateStoreDoor } from '../../state-store/src/state-store.module.ts';
 import { telemetryDoor } from '../../telemetry/src/telemetry.module.ts';
 
 /** All seven services of an installation, for hosting them in one process. */
-export const allDoors = [gatewayDoor, orchestratorDoor, modelAdapterDoor, policyDoor, executorDoor, stateStoreDoor, telemetryDoor];
+export const allDoors = [
+  gatewayDoor,
+  orchestratorDoor,
+  modelAdapterDoor,
+  policyDoor,
+  executorDoor,
+  stateStoreDoor,
+  telemetryDoor,
+];

@@ -48,6 +48,8 @@ export interface ConsumerSpec<T extends MessageType = MessageType> {
   readonly concurrency?: number;
   /** Messages in a batch; default 256. */
   readonly maxBatch?: number;
+  /** Not on a call's path (views, audit): one Kafka consumer for all topics; cheaper when idle, slower by a few ms a hop. */
+  readonly offPath?: boolean;
   reduce(batch: readonly Incoming<T>[]): Promise<void>;
 }
 

@@ -1,1 +1,2 @@
+export * from './create-locks.ts';
 export * from './lock.port.ts';

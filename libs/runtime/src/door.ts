@@ -5,7 +5,7 @@ import type { Clock } from '#kernel';
 import type { LockPort } from '#locks';
 import type { Database, Outbox } from '#persistence';
 import type { Log } from './log.ts';
-import type { Settings, SettingsShape } from './settings.ts';
+import type { Environment, Settings, SettingsShape } from './settings.ts';
 
 export type ServiceName =
   'gateway' | 'orchestrator' | 'model-adapter' | 'policy' | 'executor' | 'state-store' | 'telemetry';
@@ -29,6 +29,8 @@ export interface Worker {
 /** What a service gets from the runtime. Nothing in it tells the mode. */
 export interface ServiceContext<S extends SettingsShape = SettingsShape> {
   readonly settings: Settings<S>;
+  /** The process's environment, for what tools of this pool may see of it; settings come from `settings`. */
+  readonly environment: Environment;
   readonly database: Database;
   readonly outbox: Outbox;
   readonly bus: Bus;

@@ -18,10 +18,14 @@ export function createLog(service: string, level: string): Log {
   ) as unknown as Log;
 }
 
+/** By shape, not by class: errors may come from another realm (a worker, a test's sandbox). */
+const isErrorLike = (value: unknown): value is Error =>
+  typeof value === 'object' && value !== null && typeof (value as Error).name === 'string' && typeof (value as Error).message === 'string';
+
 /** Class and code of an error, never its message with data: safe for logs. */
 export function errorFields(error: unknown): LogFields {
-  if (!(error instanceof Error)) return { error: typeof error };
-  const cause = error.cause instanceof Error ? error.cause : undefined;
+  if (!isErrorLike(error)) return { error: typeof error };
+  const cause = isErrorLike(error.cause) ? error.cause : undefined;
   const top = (error.stack ?? '').split('\n').find((line) => line.trimStart().startsWith('at '));
   return {
     error: error.name,

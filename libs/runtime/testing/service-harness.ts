@@ -88,6 +88,7 @@ export async function openService<S extends SettingsShape>(
   };
   const context: ServiceContext<S> = {
     settings: resolveSettings(door.settings, options.env ?? {}),
+    environment: options.env ?? {},
     database,
     outbox,
     bus,

@@ -160,7 +160,7 @@ async function auditRecords(agent: ApiClient, runId: string): Promise<number> {
     const records: string[] = [];
     for (let after: string | null | undefined = ''; after !== null && after !== undefined;) {
       const page: AuditPage = await agent.get<AuditPage>(
-        `/v1/audit?runId=${runId}&limit=500${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
+        `/v1/audit?runId=${runId}&limit=100${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
       );
       records.push(...page.items.map((item) => item.type));
       after = page.next;

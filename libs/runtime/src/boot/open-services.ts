@@ -241,6 +241,7 @@ async function openService(door: AnyDoor, shared: Shared): Promise<OpenService> 
   });
   const context: ServiceContext = {
     settings: shared.settings as never,
+    environment: shared.env,
     database,
     outbox,
     bus: shared.bus,

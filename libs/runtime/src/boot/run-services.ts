@@ -1,6 +1,6 @@
 import { CountersignError } from '#kernel';
 import { errorFields } from '../log.ts';
-import { openServices, type AnyDoor, type RunningServices } from './open-services.ts';
+import { openServices, type AnyDoor, type OpenOptions, type RunningServices } from './open-services.ts';
 
 /** A drain that takes longer is cut off: what is not finished is taken up again from the database. */
 const DRAIN_LIMIT_MS = 25_000;
@@ -10,7 +10,7 @@ const EXIT_BAD_CONFIGURATION = 78;
  * The main of every app: opens the doors in this process, drains on SIGTERM and SIGINT.
  * Exit codes: 0 after a drain, 78 bad configuration, 1 anything else.
  */
-export async function runServices(doors: readonly AnyDoor[]): Promise<RunningServices> {
+export async function runServices(doors: readonly AnyDoor[], options: Pick<OpenOptions, 'wrapBus'> = {}): Promise<RunningServices> {
   let running: RunningServices | undefined;
   let ending = false;
   const end = (code: number): void => {
@@ -31,6 +31,7 @@ export async function runServices(doors: readonly AnyDoor[]): Promise<RunningSer
   });
   try {
     running = await openServices(doors, process.env, {
+      ...options,
       onFatal: (error) => {
         console.error(JSON.stringify({ event: 'the bus is lost', ...errorFields(error) }));
         end(1);

@@ -1,0 +1,104 @@
+import type { Database, Outbox, Tx } from '#persistence';
+import type { OutgoingMessage } from '#contracts';
+import { giveUpLeases, renewLeases, returnQueuedCall, type LeaseRef } from './hold-leases.query.ts';
+import { intendCalls, type IntentAnswer, type IntentRequest } from './intend-calls.query.ts';
+import { lookUpCalls, type Found, type LookUp } from './look-up-calls.query.ts';
+import { settleCalls, type Outcome, type Settled } from './settle-calls.query.ts';
+import { sweepCalls, type LapsedCall } from './sweep-calls.query.ts';
+
+/**
+ * The effect journal: the truth about effects.
+ *
+ * Owns: call, operation, grant_use, resource_hold, call_request, call_result. Does not own: decisions, signatures, tools.
+ * Called by: the executor's work. The promises lie in the tables' constraints and in the conditional updates of
+ * migrations/0002-journal-intend.sql and 0003-journal-settle.sql; this file only names the phases.
+ *
+ *   state            may become                          by
+ *   (none)           queued | intended                   journal_intend (a living grant)
+ *   (none)           succeeded | failed                  journal_settle (a read that needs no intent)
+ *   queued           intended                            journal_intend (its owner, its epoch)
+ *   queued           returned                            returnQueued (the grant expired while it waited)
+ *   queued           failed (BUSY)                       journal_settle
+ *   returned         queued | intended                   journal_intend (a higher decisionNo)
+ *   intended         succeeded | failed | outcome_unknown  journal_settle (its owner, its epoch)
+ *   queued, intended the same, another owner, epoch + 1  journal_sweep (the lease has ended)
+ *   succeeded, failed, outcome_unknown: final here
+ *
+ * J1  one row, one state, one settlement per callId; a repeat is answered with the stored bytes.
+ * J2  a grant (jti) is used once, an approval's use once; the use commits with the intent. Replays and joins spend theirs.
+ * J3  per (tenant, tool, class, key) one generation runs; it belongs to one call.
+ * J4  a failure proved without effect closes the generation, the next intent opens the following one; success and
+ *     unknown never reopen.
+ * J5  per (tenant, resource) one holder; the fence grows with each holder and each takeover, and never falls.
+ * J6  an intent takes grant, holds and operation together or gives all back and waits as `queued`.
+ * J7  a key that has succeeded answers its record, one that is unknown answers unknown, other arguments are a conflict:
+ *     none of them acts.
+ * J8  expiry and leases are judged by the database's now() alone.
+ * J9  an outcome is written only by the owner of the lease, under its epoch, and its message is a row of the same commit.
+ * J10 holds end with the outcome; an unknown outcome keeps them.
+ * J11 a tool runs outside every transaction, after the commit of its intent and before the one of its outcome.
+ * J12 what a dead owner left is taken over only after its lease: repeated with the same key where that is harmless,
+ *     else recorded as unknown.
+ */
+export class JournalRepository {
+  readonly #database: Database;
+  readonly #outbox: Outbox;
+  readonly #owner: string;
+
+  /** @param owner names this process in leases; a restarted process is another owner */
+  constructor(database: Database, outbox: Outbox, owner: string) {
+    this.#database = database;
+    this.#outbox = outbox;
+    this.#owner = owner;
+  }
+
+  intend(requests: readonly IntentRequest[]): Promise<IntentAnswer[]> {
+    return intendCalls(this.#database, this.#owner, requests);
+  }
+
+  /** Records outcomes and publishes them, or the records that stood already. Null = no longer ours. */
+  async settle(outcomes: readonly Outcome[]): Promise<(Settled | null)[]> {
+    const answers = await settleCalls(this.#database, this.#owner, outcomes);
+    const ids: number[] = [];
+    const messages: OutgoingMessage[] = [];
+    outcomes.forEach((outcome, index) => {
+      const id = answers[index]?.outgoingId;
+      if (id === null || id === undefined) return;
+      ids.push(id);
+      messages.push(outcome.settlement);
+    });
+    this.#outbox.emit({ ids, messages });
+    return answers;
+  }
+
+  lookUp(asked: readonly LookUp[]): Promise<Found[]> {
+    return lookUpCalls(this.#database, asked);
+  }
+
+  sweep(pool: string, limit: number): Promise<LapsedCall[]> {
+    return sweepCalls(this.#database, pool, this.#owner, limit);
+  }
+
+  renew(leases: readonly LeaseRef[]): Promise<Set<string>> {
+    return renewLeases(this.#database, this.#owner, leases);
+  }
+
+  giveUp(leases: readonly LeaseRef[]): Promise<number> {
+    return giveUpLeases(this.#database, this.#owner, leases);
+  }
+
+  /** The queued row goes back with its message, in one commit. */
+  returnQueued(lease: LeaseRef, reply: OutgoingMessage): Promise<void> {
+    return this.#send(async (tx) => ((await returnQueuedCall(tx, this.#owner, lease)) ? [reply] : []));
+  }
+
+  /** Messages that change no call. */
+  async reply(messages: readonly OutgoingMessage[]): Promise<void> {
+    if (messages.length > 0) await this.#send(() => Promise.resolve(messages));
+  }
+
+  async #send(work: (tx: Tx) => Promise<readonly OutgoingMessage[]>): Promise<void> {
+    const staged = await this.#database.transaction(async (tx) => this.#outbox.append(tx, await work(tx)));
+    this.#outbox.emit(staged);
+  }
+}

@@ -1,0 +1,74 @@
+import { isRead, toolName, type Message, type ToolContract } from '#contracts';
+import { digestText } from '#kernel';
+import type { GrantClaims } from '#grants';
+
+/** A call whose grant was checked: enough to record how it ended. */
+export interface GrantedCall {
+  readonly granted: Message<'CallGranted'>;
+  readonly callId: string;
+  readonly claims: GrantClaims;
+  /** `ns.name`: the scope of operation keys does not end with a version. */
+  readonly tool: string;
+  readonly grantDigest: string;
+  readonly keyHash: string;
+  /** Milliseconds. */
+  readonly leaseMs: number;
+}
+
+/** With its contract: all that the journal and the runner need. */
+export interface PreparedCall extends GrantedCall {
+  readonly contract: ToolContract;
+  /** False for reads that may be repeated until their grant expires: no approval, idempotency `natural`. */
+  readonly journaled: boolean;
+  readonly write: boolean;
+  /** Resources that one holder at a time may write. */
+  readonly holds: readonly string[];
+}
+
+export interface LeaseRules {
+  /** Milliseconds. */
+  readonly leaseMs: number;
+  readonly marginMs: number;
+}
+
+export const grantDigestOf = (token: string): string => digestText('grant/v1', token);
+export const keyHashOf = (operationKey: string): string => digestText('operation-key/v1', operationKey);
+
+export function grantedCall(granted: Message<'CallGranted'>, claims: GrantClaims, leaseMs: number): GrantedCall {
+  return {
+    granted,
+    callId: claims.callId,
+    claims,
+    tool: claims.tool.split('@')[0]!,
+    grantDigest: grantDigestOf(granted.data.grant),
+    keyHash: keyHashOf(claims.operationKey),
+    leaseMs,
+  };
+}
+
+export function prepareCall(
+  granted: Message<'CallGranted'>,
+  claims: GrantClaims,
+  contract: ToolContract,
+  rules: LeaseRules,
+): PreparedCall {
+  const write = !isRead(contract) || claims.effectClass !== 'read';
+  return {
+    ...grantedCall(granted, claims, Math.max(rules.leaseMs, contract.timeoutMs + 2 * rules.marginMs)),
+    contract,
+    journaled: write || claims.approvalId !== undefined || contract.idempotency.mode !== 'natural',
+    write,
+    holds: write ? holdsOf(contract, claims.resources) : [],
+  };
+}
+
+/** A contract that serializes by resource, but names none, is serialized by its tool. */
+function holdsOf(contract: ToolContract, resources: readonly string[]): string[] {
+  if (contract.concurrency === 'parallel') return [];
+  if (contract.concurrency === 'exclusive' || resources.length === 0) return [`tool:${toolName(contract)}`];
+  return [...new Set(resources.map(holdName))].sort();
+}
+
+/** Names that an index and a text column cannot hold are replaced by their digest. */
+const holdName = (resource: string): string =>
+  resource.length > 512 || resource.includes('\0') ? digestText('resource/v1', resource) : resource;

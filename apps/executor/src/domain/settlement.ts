@@ -1,0 +1,97 @@
+import {
+  callSettledSchema,
+  message,
+  outgoing,
+  settledTopic,
+  type CallError,
+  type CallSettled,
+  type OutgoingMessage,
+  type ResultViews,
+} from '#contracts';
+import { derivedId, ERROR_CODES, type ErrorCode } from '#kernel';
+import type { GrantedCall } from './prepared-call.ts';
+
+/** How a call ended, as the executor that holds the right to settle it knows. */
+export interface Ending {
+  readonly status: 'succeeded' | 'failed' | 'outcome_unknown';
+  readonly effect: CallSettled['effect'];
+  readonly replayed: boolean;
+  readonly attempts: number;
+  readonly durationMs: number;
+  readonly error: CallError | null;
+  readonly result: ResultViews | null;
+}
+
+/** An error of the executor's own. */
+export function executorError(code: ErrorCode, text: string = ERROR_CODES[code].meaning): CallError {
+  const { retry } = ERROR_CODES[code];
+  return {
+    code,
+    message: text,
+    retryable: retry === 'backoff',
+    retryAfterMs: null,
+    requiresApproval: false,
+    userActionRequired: false,
+    humanTakeover: retry === 'reconcile',
+    changeArguments: retry === 'model',
+  };
+}
+
+const without = { replayed: false, attempts: 0, durationMs: 0, result: null } as const;
+
+export const busyEnding = (): Ending => ({ ...without, status: 'failed', effect: 'none', error: executorError('BUSY') });
+export const conflictEnding = (): Ending => ({
+  ...without,
+  status: 'failed',
+  effect: 'none',
+  error: executorError('IDEMPOTENCY_CONFLICT', 'The operation key was used before with other arguments.'),
+});
+export const unknownEnding = (attempts: number, durationMs = 0): Ending => ({
+  ...without,
+  status: 'outcome_unknown',
+  effect: 'unknown',
+  attempts,
+  durationMs,
+  error: executorError('OUTCOME_UNKNOWN'),
+});
+/** The operation's outcome is unknown since an earlier call: this one joins its reconciliation, and never runs. */
+export const joinEnding = (): Ending => ({ ...unknownEnding(0), replayed: true });
+
+/** The recorded result of the key's earlier call. */
+export function replayEnding(stored: string): Ending {
+  const record = callSettledSchema.parse((JSON.parse(stored) as { data: unknown }).data);
+  return { ...without, status: 'succeeded', effect: record.effect, replayed: true, error: record.error, result: record.result };
+}
+
+export function settlementOf(call: GrantedCall, ending: Ending, pool: string, nowMs: number): OutgoingMessage {
+  const { granted, claims } = call;
+  const context = {
+    tenant: claims.tenant,
+    runId: claims.runId,
+    callId: claims.callId,
+    causationId: granted.id,
+    correlationId: granted.correlationId,
+    now: nowMs,
+    id: derivedId('msg', 'settled', claims.callId),
+  };
+  const data: CallSettled = {
+    settledBy: 'executor',
+    status: ending.status,
+    ...(granted.data.providerCallId === undefined ? {} : { providerCallId: granted.data.providerCallId }),
+    tool: claims.tool,
+    contractDigest: claims.contractDigest,
+    argumentsDigest: claims.argsDigest,
+    principal: granted.data.principal,
+    decisionNo: claims.decisionNo,
+    approvalId: claims.approvalId ?? null,
+    policyDigest: claims.policyDigest,
+    operationKeyHash: call.keyHash,
+    effect: ending.effect,
+    replayed: ending.replayed,
+    attempts: ending.attempts,
+    durationMs: Math.round(ending.durationMs * 10) / 10,
+    error: ending.error,
+    result: ending.result,
+  };
+  return outgoing(settledTopic(pool), message('CallSettled', context, data));
+}

@@ -1,0 +1,29 @@
+import { KeyRing, verifyGrant, type PublicKeySet } from '#grants';
+import { ContractCache } from '#registry';
+import { defineDoor } from '#runtime';
+import { createRunner, loadWorkspace, makeViews, type Handler } from '#tools';
+import { executorSettings, toolEnvironment } from './executor.config.ts';
+import { wireExecutor } from './executor.wiring.ts';
+
+/** The tool's pool: verifies grants, journals intents, runs tools, records outcomes. */
+export const executorDoor = defineDoor({
+  name: 'executor',
+  settings: executorSettings,
+  migrations: new URL('./migrations/', import.meta.url),
+  async open(context) {
+    const { reads, settings } = context;
+    const workspaces = await Promise.all(settings.COUNTERSIGN_WORKSPACES.map((folder) => loadWorkspace(folder)));
+    const tools = workspaces.flatMap((workspace) => workspace.tools);
+    const handlers = new Map<string, Handler>(tools.flatMap((tool) => (tool.handler ? [[tool.digest, tool.handler]] : [])));
+    const runner = createRunner({ handlers, env: toolEnvironment(tools.map((tool) => tool.contract), settings, context.environment) });
+    const ring = new KeyRing({ fetch: () => reads.read<PublicKeySet>('policy', 'publicKeys', {}) });
+    const parts = wireExecutor(context, {
+      verify: async (token) => (await verifyGrant(token, ring)).claims,
+      contracts: new ContractCache(reads),
+      runner,
+      views: makeViews,
+    });
+    const close = { start: () => undefined, drain: () => Promise.resolve(runner.close()) };
+    return { ...parts, workers: [...(parts.workers ?? []), close] };
+  },
+});

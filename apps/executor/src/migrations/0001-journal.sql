@@ -1,0 +1,89 @@
+-- The effect journal: narrow tables whose constraints carry the promises (adapters/journal.repository.ts lists them, J1 …).
+
+-- Raised when a journal is restored from a backup: grants of an earlier epoch are then judged again.
+create table journal (
+  one boolean primary key default true check (one),
+  epoch integer not null default 1
+);
+insert into journal default values;
+
+create table call (
+  call_id text collate "C" primary key,
+  tenant text not null,
+  pool text not null,
+  state text not null check (state in ('queued', 'intended', 'returned', 'succeeded', 'failed', 'outcome_unknown')),
+  -- act: this call owns its operation. replay, join, conflict: it only answers what the operation's record says.
+  mode text not null default 'act' check (mode in ('act', 'replay', 'join', 'conflict')),
+  decision_no integer not null,
+  grant_digest text not null,
+  tool text not null,
+  class text not null check (class in ('read', 'call', 'undo')),
+  key_hash text not null,
+  args_digest text not null,
+  -- What may be done when it is unknown whether the effect happened: the contract's idempotency.
+  repeat text not null check (repeat in ('natural', 'key', 'none')),
+  holds text[] not null default '{}',
+  lease_owner text,
+  lease_epoch integer not null default 1,
+  lease_until timestamptz,
+  lease_ms integer not null,
+  -- Owners that may have begun to act.
+  attempts integer not null default 0,
+  queued_at timestamptz,
+  intended_at timestamptz,
+  settled_at timestamptz,
+  check ((state in ('queued', 'intended')) = (lease_owner is not null))
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
+-- Open rows only: what the sweeper reads.
+create index call_open on call (pool, call_id) where state in ('queued', 'intended');
+
+create table operation (
+  tenant text not null,
+  tool text not null,
+  class text not null check (class in ('read', 'call', 'undo')),
+  key_hash text collate "C" not null,
+  generation integer not null default 1,
+  state text not null check (state in ('running', 'succeeded', 'unknown', 'closed')),
+  args_digest text not null,
+  -- The call that holds, or held, this generation.
+  call_id text not null,
+  primary key (tenant, tool, class, key_hash)
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+
+create table grant_use (
+  jti text collate "C" primary key,
+  call_id text not null,
+  approval_id text,
+  use_number integer not null default 1,
+  used_at timestamptz not null default now(),
+  unique (approval_id, use_number)
+);
+
+create table resource_hold (
+  tenant text not null,
+  resource text collate "C" not null,
+  -- Null: nobody writes. The row stays, so that the fence only grows.
+  holder text,
+  fence bigint not null,
+  primary key (tenant, resource)
+) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05);
+
+-- Payloads lie apart from the rows that change.
+create table call_request (
+  call_id text collate "C" primary key,
+  message text not null
+);
+create table call_result (
+  call_id text collate "C" primary key,
+  settlement text not null
+);
+
+create type intent_input as (
+  call_id text, tenant text, pool text, action text, epoch integer, decision_no integer, grant_digest text, jti text,
+  expires_at bigint, journal_epoch integer, approval_id text, tool text, class text, key_hash text, args_digest text,
+  repeat text, holds text[], lease_ms integer, message text
+);
+create type outcome_input as (
+  call_id text, tenant text, pool text, epoch integer, state text, operation text, keep_holds boolean, decision_no integer,
+  grant_digest text, tool text, class text, key_hash text, args_digest text, topic text, partition_key text, settlement text
+);

@@ -1,0 +1,200 @@
+import type { LockHandle, LockPort } from '#locks';
+import { errorFields, type Log, type Worker } from '#runtime';
+import type { Clock } from '#kernel';
+import type { IntentAnswer, IntentRequest } from '../adapters/intend-calls.query.ts';
+import type { JournalRepository } from '../adapters/journal.repository.ts';
+import type { PreparedCall } from '../domain/prepared-call.ts';
+import { returnGrant } from '../domain/replies.ts';
+import { busyEnding, conflictEnding, joinEnding, replayEnding, type Ending } from '../domain/settlement.ts';
+import { createBatcher } from './batcher.ts';
+import type { CallEngine } from './call-engine.ts';
+import type { Lease, LeaseKeeper } from './lease-keeper.ts';
+import type { OutcomeWriter } from './outcome-writer.ts';
+import { WakeUps } from './wake-ups.ts';
+
+const POLL_FIRST_MS = 20;
+const POLL_CAP_MS = 250;
+
+export interface CallDeskOptions {
+  readonly journal: JournalRepository;
+  readonly leases: LeaseKeeper;
+  readonly engine: CallEngine;
+  readonly writer: OutcomeWriter;
+  readonly locks: LockPort;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly pool: string;
+  readonly owner: string;
+  /** Milliseconds that a write waits for resource and key. */
+  readonly waitMs: number;
+  /** Calls in work at once. */
+  readonly parallel: number;
+  /** Milliseconds for which `drain` waits for calls in work. */
+  readonly drainMs: number;
+}
+
+/** A journaled call that this process holds. */
+export interface Desk {
+  readonly call: PreparedCall;
+  readonly lease: Lease;
+  lock: LockHandle | null;
+  /** The place in the waiting room is still to be taken. */
+  needsLock: boolean;
+  /** performance.now() when the call began to wait. */
+  readonly since: number;
+}
+
+/** The calls in work in this process: waits, runs, records, lets go. */
+export class CallDesk implements Worker {
+  readonly #options: CallDeskOptions;
+  readonly #active = new Map<string, Promise<void>>();
+  readonly #wakeUps = new WakeUps();
+  readonly #draining = new AbortController();
+  readonly #intend: (request: IntentRequest) => Promise<IntentAnswer>;
+  #room: (() => void)[] = [];
+
+  constructor(options: CallDeskOptions) {
+    this.#options = options;
+    this.#intend = createBatcher((requests) => options.journal.intend(requests), { inFlight: 1, maxBatch: 64 });
+  }
+
+  start(): void {}
+
+  has(callId: string): boolean {
+    return this.#active.has(callId);
+  }
+
+  /** Resolves when another batch may be admitted. */
+  async room(): Promise<void> {
+    while (this.#active.size >= this.#options.parallel) await new Promise<void>((resolve) => this.#room.push(resolve));
+  }
+
+  lockRequest(call: PreparedCall, waitMs: number, signal?: AbortSignal) {
+    return {
+      resources: call.holds.map((hold) => `${call.claims.tenant}/${hold}`),
+      owner: `${call.callId}/${this.#options.owner}`,
+      waitMs,
+      ttlMs: call.leaseMs,
+      ...(signal ? { signal } : {}),
+    };
+  }
+
+  /** A read that needs no intent. */
+  read(call: PreparedCall): void {
+    this.#work(call.callId, async () => {
+      const ending = await this.#options.engine.run({ call, lease: null, fences: null, earlier: 0 });
+      if (ending) await this.#options.writer.write(call, null, ending, false);
+    });
+  }
+
+  /** The intent is committed: act, once. `earlier` owners may have acted already. */
+  act(desk: Desk, fences: IntentAnswer['fences'], earlier: number): void {
+    this.#hold(desk, () => this.#act(desk, fences, earlier));
+  }
+
+  /** The key's record answers the call. */
+  answer(desk: Desk, kind: 'replay' | 'join' | 'conflict', settlement: string | null): void {
+    this.#hold(desk, () => this.#end(desk, endingOf(kind, settlement), false));
+  }
+
+  /** The call is a committed `queued` row of ours. */
+  wait(desk: Desk): void {
+    this.#hold(desk, () => this.#wait(desk));
+  }
+
+  async #act(desk: Desk, fences: IntentAnswer['fences'], earlier: number): Promise<void> {
+    const ending = await this.#options.engine.run({ call: desk.call, lease: desk.lease, fences, earlier });
+    if (ending) await this.#end(desk, ending, true);
+  }
+
+  async #end(desk: Desk, ending: Ending, ownsOperation: boolean): Promise<void> {
+    await this.#options.writer.write(desk.call, desk.lease, ending, ownsOperation);
+  }
+
+  async #wait(desk: Desk): Promise<void> {
+    const { call, lease } = desk;
+    const stop = AbortSignal.any([lease.signal, this.#draining.signal]);
+    for (let delay = POLL_FIRST_MS; ; delay = Math.min(delay * 2, POLL_CAP_MS)) {
+      const left = this.#options.waitMs - (performance.now() - desk.since);
+      if (desk.needsLock) {
+        const answer = await this.#options.locks.acquire(this.lockRequest(call, Math.max(0, left), stop));
+        desk.needsLock = false;
+        if (answer.kind === 'held') desk.lock = answer.handle;
+        if (answer.kind === 'unavailable') this.#options.log.warn({ callId: call.callId }, 'lock server unavailable: going on with the holds alone');
+        if (answer.kind === 'busy' && !stop.aborted) return this.#end(desk, busyEnding(), false);
+      } else if (left <= 0) return this.#end(desk, busyEnding(), false);
+      else await this.#wakeUps.sleep(call, Math.min(left, delay * (0.5 + Math.random() / 2)), stop);
+      if (lease.signal.aborted) return;
+      if (this.#draining.signal.aborted) return void (await this.#options.journal.giveUp([lease]));
+      const takenAt = performance.now();
+      const answer = await this.#intend({ call, action: 'intend', epoch: lease.epoch });
+      if (answer.kind === 'wait') {
+        lease.prolong(takenAt);
+        continue;
+      }
+      return this.#afterWait(desk, answer, takenAt);
+    }
+  }
+
+  async #afterWait(desk: Desk, answer: IntentAnswer, takenAt: number): Promise<void> {
+    const { call, lease } = desk;
+    switch (answer.kind) {
+      case 'intended':
+        lease.prolong(takenAt);
+        return this.#act(desk, answer.fences, 0);
+      case 'replay':
+      case 'join':
+      case 'conflict':
+        lease.prolong(takenAt);
+        return this.#end(desk, endingOf(answer.kind, answer.settlement), false);
+      case 'expired':
+      case 'epoch': {
+        const reason = answer.kind === 'expired' ? 'LOCK_WAIT' : 'GRANT_INVALID';
+        return this.#options.journal.returnQueued(lease, returnGrant(call.granted, reason, this.#options.pool, this.#options.clock.now()));
+      }
+      default:
+        this.#options.log.warn({ callId: call.callId, answer: answer.kind }, 'a waiting call is no longer ours');
+    }
+  }
+
+  #hold(desk: Desk, work: () => Promise<void>): void {
+    this.#work(desk.call.callId, async () => {
+      try {
+        await work();
+      } finally {
+        this.#options.leases.drop(desk.lease);
+        this.#wakeUps.wake(desk.call);
+        await desk.lock?.release();
+      }
+    });
+  }
+
+  /** Errors leave the row to the sweeper: its lease is renewed no more. */
+  #work(callId: string, work: () => Promise<void>): void {
+    const running = work()
+      .catch((error: unknown) => this.#options.log.error({ ...errorFields(error), callId }, 'a call was dropped; it is taken up again after its lease'))
+      .finally(() => {
+        this.#active.delete(callId);
+        this.#room.splice(0).forEach((resolve) => resolve());
+      });
+    this.#active.set(callId, running);
+  }
+
+  /** Waiting calls are handed to whoever takes them; running ones are finished. */
+  async drain(): Promise<void> {
+    this.#draining.abort();
+    let timer: NodeJS.Timeout | undefined;
+    const over = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.#options.drainMs);
+    });
+    await Promise.race([over, Promise.all(this.#active.values())]);
+    clearTimeout(timer);
+  }
+}
+
+function endingOf(kind: 'replay' | 'join' | 'conflict', settlement: string | null): Ending {
+  if (kind === 'conflict') return conflictEnding();
+  if (kind === 'join') return joinEnding();
+  if (settlement === null) throw new Error('the record of a finished operation is missing');
+  return replayEnding(settlement);
+}

@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { errorFields, type Log } from '#runtime';
+import { nextStep, pauseBefore, type NextStep } from '../domain/next-step.ts';
+import type { PreparedCall } from '../domain/prepared-call.ts';
+import { executorError, unknownEnding, type Ending } from '../domain/settlement.ts';
+import type { RunOutcome, ToolRunner, ViewMaker } from '../domain/tool-runner.port.ts';
+import type { Lease, LeaseKeeper } from './lease-keeper.ts';
+
+export interface CallEngineOptions {
+  readonly runner: ToolRunner;
+  readonly views: ViewMaker;
+  readonly leases: LeaseKeeper;
+  readonly log: Log;
+  /** Milliseconds of lease beyond the tool's timeout when a request is sent. */
+  readonly marginMs: number;
+  readonly random: () => number;
+}
+
+export interface Act {
+  readonly call: PreparedCall;
+  /** Null for a read without intent. */
+  readonly lease: Lease | null;
+  readonly fences: Readonly<Record<string, number>> | null;
+  /** Owners before this one that may have acted. */
+  readonly earlier: number;
+}
+
+const NEVER = new AbortController().signal;
+
+/** Makes the attempts of one call, outside every transaction (J11), and says how it ended. */
+export class CallEngine {
+  readonly #options: CallEngineOptions;
+
+  constructor(options: CallEngineOptions) {
+    this.#options = options;
+  }
+
+  /** Null: the call is no longer ours; what came back is dropped, never written over another's outcome. */
+  async run(act: Act): Promise<Ending | null> {
+    const { call } = act;
+    const { retry, idempotency } = call.contract;
+    const started = performance.now();
+    const allowed = Math.max(retry.attempts, act.earlier + 1);
+    let maybeBefore = act.earlier > 0;
+    for (let made = act.earlier + 1; ; made++) {
+      const outcome = await this.#attempt(act, made);
+      if (outcome === null) return null;
+      const step = nextStep(outcome, { write: call.write, repeat: idempotency.mode, made, allowed, maybeBefore });
+      if (step.kind !== 'repeat') return this.#ending(call, outcome, step, made, performance.now() - started);
+      maybeBefore = step.maybe;
+      const asked = outcome.kind === 'failed' ? outcome.error.retryAfterMs : null;
+      const ms = pauseBefore(made + 1, retry, asked, this.#options.random());
+      await pause(ms, undefined, { signal: act.lease?.signal ?? NEVER }).catch(() => undefined);
+    }
+  }
+
+  async #attempt(act: Act, attempt: number): Promise<RunOutcome | null> {
+    const { call, lease, fences } = act;
+    const needed = call.contract.timeoutMs + this.#options.marginMs;
+    for (;;) {
+      if (lease && !(await this.#options.leases.ensure(lease, needed))) return null;
+      let sending = false;
+      let tooLate = false;
+      const onSending = (): void => {
+        tooLate = lease !== null && lease.remaining <= needed;
+        if (tooLate) throw new Error('the lease does not outlast the timeout of the tool');
+        sending = true;
+      };
+      const outcome = await this.#options.runner
+        .run({
+          contract: call.contract,
+          digest: call.claims.contractDigest,
+          arguments: call.granted.data.arguments,
+          operationKey: call.claims.operationKey,
+          callId: call.callId,
+          tenant: call.claims.tenant,
+          attempt,
+          signal: lease?.signal ?? NEVER,
+          ...(fences ? { fence: fences } : {}),
+          onSending,
+        })
+        .catch((error: unknown) => this.#broken(call, error, sending));
+      if (lease?.signal.aborted) return null;
+      if (!tooLate) return outcome;
+    }
+  }
+
+  /** A runner must not throw; if it does, nothing is assumed that was not seen. */
+  #broken(call: PreparedCall, error: unknown, sending: boolean): RunOutcome {
+    this.#options.log.error({ ...errorFields(error), callId: call.callId, tool: call.claims.tool }, 'the tool runner failed');
+    return { kind: 'failed', sent: sending ? 'maybe_sent' : 'not_sent', noEffect: !sending, error: executorError('INTERNAL') };
+  }
+
+  async #ending(call: PreparedCall, outcome: RunOutcome, step: NextStep, attempts: number, durationMs: number): Promise<Ending> {
+    const base = { replayed: false, attempts, durationMs, error: null, result: null } as const;
+    if (step.kind === 'unknown') return unknownEnding(attempts, durationMs);
+    if (step.kind === 'failed') return { ...base, status: 'failed', effect: 'none', error: step.error };
+    const effect = call.write ? 'applied' : 'none';
+    if (outcome.kind !== 'answered') throw new TypeError('only an answer succeeds');
+    try {
+      const about = { callId: call.callId, tool: call.claims.tool, tenant: call.claims.tenant };
+      const result = await this.#options.views(call.contract, outcome.value, outcome.raw, about);
+      return { ...base, status: 'succeeded', effect, result };
+    } catch (error) {
+      // A fault of the views does not undo the effect and must not provoke a repeat.
+      this.#options.log.error({ ...errorFields(error), callId: call.callId, tool: call.claims.tool }, 'the views could not be made');
+      return { ...base, status: 'succeeded', effect, error: executorError('INVALID_RESULT') };
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import { toolKey, toolName, type PublishedContract, type ToolRef } from '#contracts';
+import type { Clock } from '#kernel';
+import { parseToolName, type ContractStore } from '#registry';
+
+/** A replica may have published meanwhile: what is older is read again, beside the request that noticed. */
+const FRESH_MS = 2_000;
+/** A name that is not there is looked for again at most this often. */
+const MISS_MS = 250;
+const MAX_TENANTS = 1_000;
+const MAX_PINNED = 10_000;
+
+interface Snapshot {
+  readonly readAt: number;
+  readonly live: readonly PublishedContract[];
+  readonly byName: ReadonlyMap<string, PublishedContract>;
+}
+
+const refOf = ({ digest, contract }: PublishedContract): ToolRef => ({ tool: toolKey(contract), digest });
+
+/** The live tools of each tenant in memory: no request of a known tool costs a statement. */
+export class ToolCatalogue {
+  readonly #store: Pick<ContractStore, 'list' | 'resolve'>;
+  readonly #clock: Clock;
+  readonly #snapshots = new Map<string, Snapshot>();
+  readonly #reading = new Map<string, Promise<Snapshot>>();
+  /** Versions that are not live: immutable, so kept. */
+  readonly #pinned = new Map<string, ToolRef>();
+
+  constructor(store: Pick<ContractStore, 'list' | 'resolve'>, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  async list(tenant: string): Promise<readonly PublishedContract[]> {
+    return (await this.#snapshot(tenant)).live;
+  }
+
+  async refs(tenant: string, limit: number): Promise<ToolRef[]> {
+    return (await this.list(tenant)).slice(0, limit).map(refOf);
+  }
+
+  /** `ns.name`, `ns.name@version` or `ns__name`; null when it is not published for the tenant. */
+  async resolve(tenant: string, name: string): Promise<ToolRef | null> {
+    const asked = parseToolName(name);
+    if (!asked) return null;
+    const found = pick(await this.#snapshot(tenant), asked.tool, asked.version);
+    if (found) return refOf(found);
+    const renewed = await this.#snapshot(tenant, MISS_MS);
+    const late = pick(renewed, asked.tool, asked.version);
+    if (late) return refOf(late);
+    // A version that is not live exists only where the tool has a live one.
+    if (asked.version === null || !renewed.byName.has(asked.tool)) return null;
+    return this.#resolvePinned(tenant, `${asked.tool}@${asked.version}`);
+  }
+
+  async #resolvePinned(tenant: string, key: string): Promise<ToolRef | null> {
+    const known = this.#pinned.get(`${tenant} ${key}`);
+    if (known) return known;
+    const published = await this.#store.resolve(tenant, key);
+    if (!published) return null;
+    if (this.#pinned.size >= MAX_PINNED) this.#pinned.clear();
+    this.#pinned.set(`${tenant} ${key}`, refOf(published));
+    return refOf(published);
+  }
+
+  /** @param mustBeYoungerThan milliseconds; without it an older snapshot is given at once and renewed beside */
+  #snapshot(tenant: string, mustBeYoungerThan?: number): Snapshot | Promise<Snapshot> {
+    const known = this.#snapshots.get(tenant);
+    const age = known ? this.#clock.now() - known.readAt : Infinity;
+    if (known && age <= (mustBeYoungerThan ?? FRESH_MS)) return known;
+    const reading = this.#read(tenant);
+    if (!known || mustBeYoungerThan !== undefined) return reading;
+    reading.catch(() => undefined); // the old snapshot stays good: contracts never change
+    return known;
+  }
+
+  #read(tenant: string): Promise<Snapshot> {
+    let reading = this.#reading.get(tenant);
+    if (!reading) {
+      reading = this.#load(tenant).finally(() => this.#reading.delete(tenant));
+      this.#reading.set(tenant, reading);
+    }
+    return reading;
+  }
+
+  async #load(tenant: string): Promise<Snapshot> {
+    const live = await this.#store.list(tenant);
+    const byName = new Map(live.map((published) => [toolName(published.contract), published]));
+    const snapshot = { readAt: this.#clock.now(), live, byName };
+    if (this.#snapshots.size >= MAX_TENANTS) this.#snapshots.clear();
+    this.#snapshots.set(tenant, snapshot);
+    return snapshot;
+  }
+}
+
+function pick(snapshot: Snapshot, tool: string, version: string | null): PublishedContract | null {
+  const live = snapshot.byName.get(tool);
+  return live && (version === null || live.contract.version === version) ? live : null;
+}

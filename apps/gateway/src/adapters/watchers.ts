@@ -1,0 +1,165 @@
+import type { Incoming } from '#bus';
+import type { Message } from '#contracts';
+
+/** What this process listens for, in its own group from latest. */
+export type WatchedType =
+  'RunStarted' | 'RunEnded' | 'CommandRefused' | 'CallSettled' | 'ApprovalDecided' | 'ApprovalRefused';
+export const WATCHED: readonly WatchedType[] = [
+  'RunStarted',
+  'RunEnded',
+  'CommandRefused',
+  'CallSettled',
+  'ApprovalDecided',
+  'ApprovalRefused',
+];
+
+type Watched = Message<WatchedType>;
+
+/** Keys carry the tenant: a message of another tenant wakes nobody (G12). */
+export const keys = {
+  started: (tenant: string, runId: string): string => `${tenant} started ${runId}`,
+  ended: (tenant: string, runId: string): string => `${tenant} ended ${runId}`,
+  settled: (tenant: string, callId: string): string => `${tenant} settled ${callId}`,
+  /** Refusals of commands, and decisions of approvals. */
+  command: (tenant: string, commandId: string): string => `${tenant} command ${commandId}`,
+};
+
+function keyOf(message: Watched): string {
+  switch (message.type) {
+    case 'RunStarted':
+      return keys.started(message.tenant, message.runId ?? '');
+    case 'RunEnded':
+      return keys.ended(message.tenant, message.runId ?? '');
+    case 'CallSettled':
+      return keys.settled(message.tenant, message.callId ?? '');
+    case 'CommandRefused':
+    case 'ApprovalDecided':
+    case 'ApprovalRefused':
+      return keys.command(message.tenant, message.data.commandId);
+  }
+}
+
+/**
+ * Requests of this process that wait for messages.
+ * W1 a watch is opened before the command is published, so that nothing can slip by;
+ * W2 what arrives is a hint of the moment, never the only way to know: who waits also asks the read ports;
+ * W3 `stop` wakes all, so that a drain does not wait for the longest request.
+ */
+export class Watchers {
+  readonly #watches = new Map<string, Set<Watch>>();
+  readonly #open = new Set<Watch>();
+  #stopped = false;
+
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  open(watched: readonly string[]): Watch {
+    const watch = new Watch(watched, () => this.#forget(watch));
+    for (const key of watched) {
+      const set = this.#watches.get(key);
+      if (set) set.add(watch);
+      else this.#watches.set(key, new Set([watch]));
+    }
+    this.#open.add(watch);
+    if (this.#stopped) watch.end();
+    return watch;
+  }
+
+  deliver(batch: readonly Incoming<WatchedType>[]): void {
+    for (const { message } of batch) {
+      const key = keyOf(message);
+      for (const watch of this.#watches.get(key) ?? []) watch.see(key, message);
+    }
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const watch of this.#open) watch.end();
+  }
+
+  /** Watches that are open; for tests and metrics. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  #forget(watch: Watch): void {
+    this.#open.delete(watch);
+    for (const key of watch.watched) {
+      const set = this.#watches.get(key);
+      if (!set) continue;
+      set.delete(watch);
+      if (set.size === 0) this.#watches.delete(key);
+    }
+  }
+}
+
+/** What one request waits for. */
+export class Watch {
+  readonly watched: readonly string[];
+  readonly #seen = new Map<string, Watched>();
+  readonly #close: () => void;
+  #wake: (() => void) | null = null;
+  #ended = false;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(watched: readonly string[], close: () => void) {
+    this.watched = watched;
+    this.#close = close;
+  }
+
+  /** The message that came under this key, if one did. */
+  get<T extends WatchedType>(key: string, type: T): Message<T> | undefined {
+    const message = this.#seen.get(key);
+    return message?.type === type ? (message as unknown as Message<T>) : undefined;
+  }
+
+  see(key: string, message: Watched): void {
+    this.#seen.set(key, message);
+    this.#wake?.();
+  }
+
+  /** Makes the one who waits throw. */
+  fail(error: unknown): void {
+    this.#failure = { error };
+    this.#wake?.();
+  }
+
+  /** Makes the one who waits give up. */
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Looks now and after each message, until there is an answer or the time is over (undefined). */
+  async until<T>(look: () => T | undefined, timeoutMs: number): Promise<T | undefined> {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      if (this.#failure) throw this.#failure.error;
+      const found = look();
+      if (found !== undefined) return found;
+      const rest = deadline - performance.now();
+      if (this.#ended || rest <= 0) return undefined;
+      await this.#next(rest);
+    }
+  }
+
+  close(): void {
+    this.#close();
+  }
+
+  #next(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#wake?.(), Math.ceil(timeoutMs));
+      this.#wake = () => {
+        clearTimeout(timer);
+        this.#wake = null;
+        resolve();
+      };
+    });
+  }
+}

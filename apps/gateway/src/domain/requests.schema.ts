@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { budgetsSchema, callIdSchema, digestSchema, issueDetails, runIdSchema, runStatusSchema } from '#contracts';
+import { CountersignError } from '#kernel';
+
+const toolName = z.string().min(1).max(256);
+/** A provider's raw text or an object; the orchestrator's strict parser judges the text. */
+const callArguments = z.union([z.string().max(262_144), z.record(z.string(), z.unknown())], {
+  error: 'expected an object, or the raw text of one',
+});
+const taskId = z.string().min(1).max(256).optional();
+const labels = z
+  .record(z.string().min(1).max(64), z.string().max(256))
+  .refine((value) => Object.keys(value).length <= 32, 'at most 32 labels')
+  .optional();
+/** Limits are checked here and filled in later, with the agent's own in between. */
+const budgets = z
+  .strictObject({
+    maxTurns: budgetsSchema.shape.maxTurns.unwrap().optional(),
+    maxCalls: budgetsSchema.shape.maxCalls.unwrap().optional(),
+    maxParallel: budgetsSchema.shape.maxParallel.unwrap().optional(),
+    wallClockMs: budgetsSchema.shape.wallClockMs.unwrap().optional(),
+  })
+  .optional();
+
+export const agentRunSchema = z.strictObject({
+  driver: z.literal('agent').default('agent'),
+  agent: z.string().min(1).max(128),
+  input: z.string().min(1).max(262_144),
+  taskId,
+  budgets,
+  labels,
+});
+export const clientRunSchema = z.strictObject({
+  driver: z.literal('client'),
+  /** Names of tools; absent = all that are published. */
+  toolset: z.array(toolName).min(1).max(1000).optional(),
+  taskId,
+  budgets,
+  labels,
+});
+export type RunRequest = z.infer<typeof agentRunSchema> | z.infer<typeof clientRunSchema>;
+
+export const directCallSchema = z.strictObject({
+  tool: toolName,
+  arguments: callArguments,
+  taskId,
+  providerCallId: z.string().min(1).max(512).optional(),
+});
+export type CallRequest = z.infer<typeof directCallSchema>;
+
+export const proposalsSchema = z.strictObject({
+  calls: z
+    .array(
+      z.strictObject({
+        tool: toolName,
+        arguments: callArguments,
+        providerCallId: z.string().min(1).max(512).optional(),
+      }),
+    )
+    .min(1)
+    .max(64),
+});
+export type ProposalsRequest = z.infer<typeof proposalsSchema>;
+
+export const emptySchema = z.strictObject({});
+
+export const decisionSchema = z.strictObject({
+  decision: z.enum(['approved', 'rejected']),
+  digest: digestSchema,
+  reason: z.string().max(2000).optional(),
+});
+export type DecisionRequest = z.infer<typeof decisionSchema>;
+
+const page = {
+  limit: z.coerce.number({ error: 'expected a number' }).int().min(1).max(200).default(50),
+  after: z.string().min(1).max(256).optional(),
+};
+export const runsQuerySchema = z.strictObject({ ...page, status: runStatusSchema.optional() });
+export const approvalsQuerySchema = z.strictObject({
+  ...page,
+  status: z.enum(['pending', 'approved', 'rejected', 'expired', 'withdrawn', 'superseded', 'consumed']).optional(),
+});
+export const auditQuerySchema = z.strictObject({ ...page, runId: runIdSchema.optional(), callId: callIdSchema.optional() });
+export const noQuerySchema = z.strictObject({});
+
+/** @throws CountersignError INVALID_ARGS with every fault and its JSON pointer */
+export function parseShape<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const details = issueDetails(expandUnknown(parsed.error.issues));
+  const first = details[0];
+  const text = first ? `${what}: ${first.path || '/'} ${first.message ?? first.rule}` : what;
+  throw new CountersignError('INVALID_ARGS', details.length > 1 ? `${text} (and ${details.length - 1} more)` : text, {
+    details,
+  });
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** Unknown fields are told one by one, each with its own pointer. */
+function expandUnknown(issues: readonly Issue[]): { path: PropertyKey[]; code: string; message: string }[] {
+  return issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ path: [...issue.path, key], code: 'unknownField', message: 'is not a known field' }))
+      : [{ path: issue.path, code: issue.code, message: issue.message }],
+  );
+}

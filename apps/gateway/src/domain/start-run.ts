@@ -1,0 +1,73 @@
+import { budgetsSchema, type AgentRef, type Budgets, type Proposal, type StartRun, type ToolRef } from '#contracts';
+import type { Caller } from './caller.ts';
+import type { CallRequest, RunRequest } from './requests.schema.ts';
+
+/** An agent of a workspace, with its toolset as it is written there. */
+export interface Agent {
+  readonly ref: AgentRef;
+  readonly toolset: readonly string[];
+  readonly budgets: Partial<Budgets>;
+}
+
+export interface Stamp {
+  readonly commandId: string;
+  readonly requestDigest: string;
+}
+
+/** The command for a run that a model or the client drives. */
+export function runCommand(
+  caller: Caller,
+  stamp: Stamp,
+  request: RunRequest,
+  agent: Agent | null,
+  toolset: readonly ToolRef[],
+): StartRun {
+  return {
+    ...stamp,
+    driver: request.driver,
+    principal: caller.principal,
+    ...(agent && request.driver === 'agent' ? { agent: agent.ref, input: request.input } : {}),
+    toolset: [...toolset],
+    ...(request.taskId === undefined ? {} : { taskId: request.taskId }),
+    budgets: budgetsSchema.parse({ ...agent?.budgets, ...defined(request.budgets) }),
+    labels: request.labels ?? {},
+    proposals: [],
+  };
+}
+
+const DEFAULT_BUDGETS = budgetsSchema.parse({});
+
+/** The command for one direct call: a run that ends with it. */
+export function callCommand(
+  caller: Caller,
+  stamp: Stamp,
+  request: CallRequest,
+  callId: string,
+  toolset: readonly ToolRef[],
+): StartRun {
+  return {
+    ...stamp,
+    driver: 'call',
+    principal: caller.principal,
+    toolset: [...toolset],
+    ...(request.taskId === undefined ? {} : { taskId: request.taskId }),
+    budgets: DEFAULT_BUDGETS,
+    labels: {},
+    proposals: [proposalOf(request, callId)],
+  };
+}
+
+export function proposalOf(
+  request: Pick<CallRequest, 'tool' | 'arguments' | 'providerCallId'>,
+  callId: string,
+): Proposal & { callId: string } {
+  return {
+    callId,
+    tool: request.tool,
+    arguments: typeof request.arguments === 'string' ? request.arguments : JSON.stringify(request.arguments),
+    ...(request.providerCallId === undefined ? {} : { providerCallId: request.providerCallId }),
+  };
+}
+
+const defined = (value: object | undefined): object =>
+  Object.fromEntries(Object.entries(value ?? {}).filter(([, item]) => item !== undefined));

@@ -1,0 +1,247 @@
+import { message, TOPICS, type Message, type StartRun } from '#contracts';
+import { callIdOf, derivedId, newId, runIdFromKey, type Clock } from '#kernel';
+import type { AcceptedRuns } from './adapters/accepted-runs.ts';
+import type { CommandExchange } from './adapters/command-exchange.ts';
+import { endedView } from './adapters/ended-view.ts';
+import { resolveToolset } from './adapters/resolve-toolset.ts';
+import type { RunViews } from './adapters/run-views.ts';
+import { startAndWait, type StartedRun } from './adapters/start-and-wait.ts';
+import type { ToolCatalogue } from './adapters/tool-catalogue.ts';
+import { settledIn, throwRefused } from './adapters/watched-answers.ts';
+import { keys } from './adapters/watchers.ts';
+import type { AgentDirectory } from './adapters/workspaces.ts';
+import type { Caller } from './domain/caller.ts';
+import { notFound, unknownAgent } from './domain/problem.ts';
+import type { CallRequest, ProposalsRequest, RunRequest } from './domain/requests.schema.ts';
+import type { Settlement } from './domain/result-view.ts';
+import { callCommand, proposalOf, runCommand, type Agent, type Stamp } from './domain/start-run.ts';
+import { maySee, settlementOfView, type View } from './domain/views.ts';
+
+/** Tools whose names may help the caller of an unknown one. */
+const HINTED_TOOLS = 64;
+
+export interface IntakeOptions {
+  /** `Idempotency-Key`: names the run. */
+  readonly key?: string | undefined;
+  /** Milliseconds; 0 = answer as soon as the command is durable. */
+  readonly waitMs: number;
+  /** digestJson('request/v1', body) */
+  readonly requestDigest: string;
+  /** W3C traceparent. */
+  readonly correlationId?: string | undefined;
+  readonly isGone?: (() => boolean) | undefined;
+}
+
+export interface RunAnswer {
+  readonly runId: string;
+  /** null: accepted, not ended within the wait. */
+  readonly view: View | null;
+}
+export interface CallAnswer {
+  readonly runId: string;
+  readonly callId: string;
+  /** null: accepted, not settled within the wait. */
+  readonly settled: Settlement | null;
+}
+
+export interface IntakeParts {
+  readonly exchange: CommandExchange;
+  readonly tools: ToolCatalogue;
+  readonly agents: AgentDirectory;
+  readonly views: RunViews;
+  readonly accepted: AcceptedRuns;
+  readonly clock: Clock;
+}
+
+/**
+ * Turns requests into commands and waits for what becomes of them.
+ * I1 the same caller, route and key name the same run; other content under it is an IDEMPOTENCY_CONFLICT, also between replicas;
+ * I2 nothing is acknowledged before its command is durable; I3 an answer under a key is given only for the same content.
+ */
+export class GatewayIntake {
+  readonly #parts: IntakeParts;
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws HttpProblem, CountersignError, InfrastructureError */
+  async startRun(caller: Caller, request: RunRequest, options: IntakeOptions): Promise<RunAnswer> {
+    const { tools, agents, accepted, views } = this.#parts;
+    const { tenant } = caller;
+    let agent: Agent | null = null;
+    if (request.driver === 'agent') {
+      agent = agents.find(tenant, request.agent) ?? null;
+      if (!agent) throw unknownAgent(request.agent, agents.names(tenant));
+    }
+    const names = agent?.toolset ?? (request.driver === 'client' ? request.toolset : undefined);
+    const toolset = await resolveToolset(tools, tenant, names);
+    const start = this.#start(caller, 'POST /v1/runs', options, (stamp) =>
+      runCommand(caller, stamp, request, agent, toolset),
+    );
+    const { runId } = start;
+    const ended = keys.ended(tenant, runId);
+    const view = await startAndWait<Message<'RunEnded'> | View>(this.#parts, start, options, [ended], {
+      look: (watch) => watch.get(ended, 'RunEnded'),
+      ask: () => views.endedRun(tenant, runId),
+    });
+    if (view === null) {
+      accepted.add({
+        runId,
+        tenant,
+        principalId: caller.principal.id,
+        driver: request.driver,
+        agent: agent?.ref.name ?? null,
+        taskId: request.taskId ?? null,
+        labels: request.labels ?? {},
+        calls: [],
+      });
+    }
+    return { runId, view: view && (await endedView(views, tenant, runId, view)) };
+  }
+
+  /** One governed call. @throws HttpProblem, CountersignError, InfrastructureError */
+  async call(caller: Caller, request: CallRequest, options: IntakeOptions): Promise<CallAnswer> {
+    const { tools, accepted, views } = this.#parts;
+    const { tenant } = caller;
+    const ref = await tools.resolve(tenant, request.tool);
+    // An unknown tool is a call too: the orchestrator settles it as UNKNOWN_TOOL, and names what may have been meant.
+    const toolset = ref ? [ref] : await tools.refs(tenant, HINTED_TOOLS);
+    const start = this.#start(caller, 'POST /v1/calls', options, (stamp, runId) =>
+      callCommand(caller, stamp, request, callIdOf(runId, 1), toolset),
+    );
+    const { runId } = start;
+    const callId = callIdOf(runId, 1);
+    const settled = keys.settled(tenant, callId);
+    const answer = await startAndWait<Settlement>(this.#parts, start, options, [settled], {
+      look: (watch) => settledIn(watch, settled),
+      ask: async () => settlementOfView((await views.settledCall(tenant, callId)) ?? {}) ?? undefined,
+    });
+    if (answer === null) {
+      accepted.add({
+        runId,
+        tenant,
+        principalId: caller.principal.id,
+        driver: 'call',
+        agent: null,
+        taskId: request.taskId ?? null,
+        labels: {},
+        calls: [{ callId, tool: ref?.tool ?? request.tool, providerCallId: request.providerCallId ?? null }],
+      });
+    }
+    return { runId, callId, settled: answer };
+  }
+
+  /** Proposals of a client-driven run. @throws HttpProblem 404 when the run is not one of the caller's */
+  async proposeCalls(
+    caller: Caller,
+    runId: string,
+    request: ProposalsRequest,
+    options: IntakeOptions,
+  ): Promise<CallAnswer[]> {
+    const { views, accepted } = this.#parts;
+    const { tenant } = caller;
+    await this.#ownRun(caller, runId);
+    const own = options.key ?? newId('cmd');
+    const proposals = request.calls.map((call, index) => proposalOf(call, callIdOf(runId, [own, String(index)])));
+    const callIds = proposals.map((proposal) => proposal.callId);
+    const commandId = derivedId('cmd', runId, own, options.requestDigest);
+    const { requestDigest } = options;
+    const command = this.#message('ProposeCalls', caller, runId, options, {
+      commandId,
+      principal: caller.principal,
+      requestDigest,
+      proposals,
+    });
+    const settled = new Map<string, Settlement>();
+    const all = (): Map<string, Settlement> | undefined => (settled.size === callIds.length ? settled : undefined);
+    await this.#parts.exchange.run({
+      topic: TOPICS.runCommands,
+      command,
+      watched: [keys.command(tenant, commandId), ...callIds.map((callId) => keys.settled(tenant, callId))],
+      waitMs: options.waitMs,
+      isGone: options.isGone,
+      look: (watch) => {
+        throwRefused(watch, keys.command(tenant, commandId));
+        for (const callId of callIds) {
+          const found = settledIn(watch, keys.settled(tenant, callId));
+          if (found) settled.set(callId, found);
+        }
+        return all();
+      },
+      ask: async () => {
+        for (const callId of callIds.filter((id) => !settled.has(id))) {
+          const found = settlementOfView((await views.settledCall(tenant, callId)) ?? {}) ?? undefined;
+          if (found) settled.set(callId, found);
+        }
+        return all();
+      },
+    });
+    accepted.addCalls(
+      tenant,
+      runId,
+      proposals.map((p) => ({ callId: p.callId, tool: p.tool, providerCallId: p.providerCallId ?? null })),
+    );
+    return callIds.map((callId) => ({ runId, callId, settled: settled.get(callId) ?? null }));
+  }
+
+  /** The client of a client-driven run is done. @throws HttpProblem 404 when the run is not one of the caller's */
+  async finish(caller: Caller, runId: string, options: IntakeOptions): Promise<RunAnswer> {
+    const { views, exchange } = this.#parts;
+    const { tenant } = caller;
+    await this.#ownRun(caller, runId);
+    const commandId = options.key === undefined ? newId('cmd') : derivedId('cmd', runId, 'finish', options.key);
+    const command = this.#message('FinishRun', caller, runId, options, { commandId, principal: caller.principal });
+    const ended = keys.ended(tenant, runId);
+    const found = await exchange.run<Message<'RunEnded'> | View>({
+      topic: TOPICS.runCommands,
+      command,
+      watched: [keys.command(tenant, commandId), ended],
+      waitMs: options.waitMs,
+      isGone: options.isGone,
+      look: (watch) => {
+        throwRefused(watch, keys.command(tenant, commandId));
+        return watch.get(ended, 'RunEnded');
+      },
+      ask: () => views.endedRun(tenant, runId),
+    });
+    return { runId, view: found && (await endedView(views, tenant, runId, found)) };
+  }
+
+  #start(
+    caller: Caller,
+    route: string,
+    options: IntakeOptions,
+    make: (stamp: Stamp, runId: string) => StartRun,
+  ): StartedRun {
+    const { tenant, principal } = caller;
+    const runId = options.key === undefined ? newId('run') : runIdFromKey(tenant, principal.id, route, options.key);
+    const commandId = newId('cmd');
+    const command = this.#message(
+      'StartRun',
+      caller,
+      runId,
+      options,
+      make({ commandId, requestDigest: options.requestDigest }, runId),
+    );
+    return { tenant, runId, commandId, command };
+  }
+
+  #message<T extends 'StartRun' | 'ProposeCalls' | 'FinishRun'>(
+    type: T,
+    caller: Caller,
+    runId: string,
+    options: IntakeOptions,
+    data: Parameters<typeof message<T>>[2],
+  ): Message<T> {
+    const now = this.#parts.clock.now();
+    return message(type, { tenant: caller.tenant, runId, correlationId: options.correlationId, now }, data);
+  }
+
+  async #ownRun(caller: Caller, runId: string): Promise<void> {
+    const { accepted, views } = this.#parts;
+    if (accepted.run(caller.tenant, runId)?.principalId === caller.principal.id) return;
+    const run = await views.run(caller.tenant, runId);
+    if (!run || !maySee(caller, run)) throw notFound('run');
+  }
+}

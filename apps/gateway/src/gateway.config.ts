@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { tenantSchema } from '#contracts';
+import { integerSetting, listSetting, platformSettings, type Settings } from '#runtime';
+
+export const gatewaySettings = {
+  COUNTERSIGN_DEV: platformSettings.COUNTERSIGN_DEV,
+  COUNTERSIGN_HTTP_HOST: platformSettings.COUNTERSIGN_HTTP_HOST,
+  COUNTERSIGN_POOLS: platformSettings.COUNTERSIGN_POOLS,
+  COUNTERSIGN_WORKSPACES: listSetting('').describe('folders with tools, policies and agents, comma separated'),
+  COUNTERSIGN_DEV_TENANT: tenantSchema.default('dev').describe('tenant that the workspaces are published for'),
+  COUNTERSIGN_API_KEYS_FILE: z
+    .string()
+    .optional()
+    .describe('YAML list of {keySha256, tenant, principal, kind, roles}: the credentials that are accepted'),
+  COUNTERSIGN_GATEWAY_MAX_IN_FLIGHT: integerSetting(2000, 1, 100_000).describe(
+    'requests that publish or wait at once; more are answered 429',
+  ),
+  COUNTERSIGN_GATEWAY_MAX_BODY_BYTES: integerSetting(393_216, 1024, 393_216).describe(
+    'bytes of a request body; more are answered 413',
+  ),
+};
+export type GatewaySettings = Settings<typeof gatewaySettings>;

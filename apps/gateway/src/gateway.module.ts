@@ -1,0 +1,83 @@
+import type { Provider, Type } from '@nestjs/common';
+import { DEFAULT_JSON_LIMITS } from '#kernel';
+import { ContractStore } from '#registry';
+import { defineDoor, type ServiceDoor } from '#runtime';
+import { loadWorkspace } from '#tools';
+import { AcceptedRuns } from './adapters/accepted-runs.ts';
+import { readApiKeys } from './adapters/api-keys.ts';
+import { ApprovalDesk } from './adapters/approval-desk.ts';
+import { CommandExchange } from './adapters/command-exchange.ts';
+import { InFlight } from './adapters/in-flight.ts';
+import { packageVersion } from './adapters/package-version.ts';
+import { RunViews } from './adapters/run-views.ts';
+import { ToolCatalogue } from './adapters/tool-catalogue.ts';
+import { Watchers } from './adapters/watchers.ts';
+import { publishWorkspaces } from './adapters/workspaces.ts';
+import { GatewayIntake } from './gateway-intake.ts';
+import { gatewaySettings } from './gateway.config.ts';
+import { gatewayConsumers } from './gateway.handlers.ts';
+import { gatewayReads } from './gateway.reads.ts';
+import { Access, checkAccessSettings } from './http/access.ts';
+import { ApprovalsController } from './http/approvals.controller.ts';
+import { CallsController } from './http/calls.controller.ts';
+import { httpFront } from './http/http-front.ts';
+import { OperationsController } from './http/operations.controller.ts';
+import { RunsController } from './http/runs.controller.ts';
+import * as tokens from './http/tokens.ts';
+import { ToolsController } from './http/tools.controller.ts';
+import { WatchersLifecycle } from './http/watchers.lifecycle.ts';
+
+export interface GatewayDoorOptions {
+  /** Beside the gateway's own; they may inject its tokens. */
+  readonly controllers?: readonly Type[];
+}
+
+const value = (provide: symbol, useValue: unknown): Provider => ({ provide, useValue });
+
+export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor<typeof gatewaySettings> {
+  return defineDoor({
+    name: 'gateway',
+    settings: gatewaySettings,
+    migrations: new URL('./migrations/', import.meta.url),
+    async open({ settings, database, bus, reads, clock, log, instance }) {
+      const keysFile = settings.COUNTERSIGN_API_KEYS_FILE;
+      const apiKeys = keysFile === undefined ? new Map() : await readApiKeys(keysFile);
+      checkAccessSettings(settings.COUNTERSIGN_DEV, settings.COUNTERSIGN_HTTP_HOST, apiKeys);
+      const store = new ContractStore(database);
+      const workspaces = await Promise.all(settings.COUNTERSIGN_WORKSPACES.map(loadWorkspace));
+      const agents = await publishWorkspaces(workspaces, settings.COUNTERSIGN_DEV_TENANT, store);
+      const watchers = new Watchers();
+      const accepted = new AcceptedRuns();
+      const views = new RunViews(reads, accepted);
+      const tools = new ToolCatalogue(store, clock);
+      const exchange = new CommandExchange(bus, watchers, new InFlight(settings.COUNTERSIGN_GATEWAY_MAX_IN_FLIGHT));
+      const maxBytes = settings.COUNTERSIGN_GATEWAY_MAX_BODY_BYTES;
+      return {
+        consumers: gatewayConsumers(watchers, settings.COUNTERSIGN_POOLS, instance),
+        reads: gatewayReads(store),
+        controllers: [
+          RunsController,
+          CallsController,
+          ApprovalsController,
+          ToolsController,
+          OperationsController,
+          ...(options.controllers ?? []),
+        ],
+        providers: [
+          value(tokens.ACCESS, new Access({ dev: settings.COUNTERSIGN_DEV, keys: apiKeys })),
+          value(tokens.INTAKE, new GatewayIntake({ exchange, tools, agents, views, accepted, clock })),
+          value(tokens.VIEWS, views),
+          value(tokens.READS, reads),
+          value(tokens.APPROVAL_DESK, new ApprovalDesk(reads, exchange, clock)),
+          value(tokens.TOOLS, tools),
+          value(tokens.BODY_LIMITS, { ...DEFAULT_JSON_LIMITS, maxBytes }),
+          value(tokens.VERSION, packageVersion()),
+          { provide: WatchersLifecycle, useFactory: () => new WatchersLifecycle(watchers) },
+        ],
+        http: httpFront(maxBytes, log),
+      };
+    },
+  });
+}
+
+export const gatewayDoor = createGatewayDoor();

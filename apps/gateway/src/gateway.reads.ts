@@ -1,0 +1,22 @@
+import type { PublishedContract } from '#contracts';
+import { CountersignError } from '#kernel';
+import type { ContractStore } from '#registry';
+import type { ReadPort } from '#runtime';
+
+/** What other services may ask the gateway. */
+export function gatewayReads(store: ContractStore): ReadPort {
+  return {
+    /** Installation-wide: who knows a digest was given it. */
+    contract: async ({ digest }: { digest: string }): Promise<PublishedContract | null> =>
+      store.byDigest(text(digest, 'digest')),
+    /** The live tools of a tenant. */
+    tools: async ({ tenant }: { tenant: string }): Promise<PublishedContract[]> => store.list(text(tenant, 'tenant')),
+  };
+}
+
+function text(value: unknown, name: string): string {
+  if (typeof value === 'string') return value;
+  throw new CountersignError('INVALID_ARGS', `${name} must be text`, {
+    details: [{ path: `/${name}`, rule: 'type', allowed: ['string'] }],
+  });
+}

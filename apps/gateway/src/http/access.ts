@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { CountersignError } from '#kernel';
+import { hasRole, hostName, isLoopback, parseDevCredential, type Caller } from '../domain/caller.ts';
+import { HttpProblem } from '../domain/problem.ts';
+import type { HttpRequest } from './http-request.ts';
+
+/** Dev credentials are short and few; a flood of made-up ones starts the memory anew. */
+const MAX_REMEMBERED = 10_000;
+const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i;
+
+export interface AccessOptions {
+  readonly dev: boolean;
+  /** SHA-256 of a key → whose it is. */
+  readonly keys: ReadonlyMap<string, Caller>;
+}
+
+/** Credential → tenant and principal. Nothing else of a request says who asks. */
+export class Access {
+  readonly #options: AccessOptions;
+  readonly #remembered = new Map<string, Caller>();
+
+  constructor(options: AccessOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The caller, who has at least one of the roles.
+   * @throws HttpProblem 401 (no or unknown credential), 403 (no such role), 421 (dev mode, and the Host is not this machine)
+   */
+  require(request: Pick<HttpRequest, 'headers'>, ...roles: readonly string[]): Caller {
+    const caller = this.identify(request);
+    if (!hasRole(caller, roles)) {
+      throw new HttpProblem(403, 'PERMISSION_DENIED', `This needs one of the roles ${roles.join(', ')}`);
+    }
+    return caller;
+  }
+
+  /** Whoever it is, with any role. @throws HttpProblem 401, 421 */
+  identify({ headers }: Pick<HttpRequest, 'headers'>): Caller {
+    if (this.#options.dev) refuseForeignHost(headers.host);
+    const header = headers.authorization;
+    const credential = typeof header === 'string' ? BEARER.exec(header)?.[1] : undefined;
+    if (credential === undefined) throw unauthenticated('Give a credential: Authorization: Bearer …');
+    const caller = (this.#options.dev ? this.#dev(credential) : null) ?? this.#options.keys.get(sha256(credential));
+    if (!caller) throw unauthenticated('The credential is not known here');
+    return caller;
+  }
+
+  #dev(credential: string): Caller | null {
+    const known = this.#remembered.get(credential);
+    if (known) return known;
+    const caller = parseDevCredential(credential);
+    if (caller) {
+      if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
+      this.#remembered.set(credential, caller);
+    }
+    return caller;
+  }
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const unauthenticated = (detail: string): HttpProblem =>
+  new HttpProblem(401, 'PERMISSION_DENIED', detail, { headers: { 'www-authenticate': 'Bearer realm="countersign"' } });
+
+/** A web page whose name was rebound to this machine must not speak with dev credentials. */
+function refuseForeignHost(host: unknown): void {
+  if (typeof host === 'string' && isLoopback(hostName(host))) return;
+  throw new HttpProblem(
+    421,
+    'PERMISSION_DENIED',
+    'Development mode answers only requests that are addressed to this machine',
+  );
+}
+
+/**
+ * Dev mode accepts whoever asks, so it listens on loopback only; without it there must be keys.
+ * @throws CountersignError INVALID_ARGS with the remedy: the start is refused
+ */
+export function checkAccessSettings(dev: boolean, host: string, keys: ReadonlyMap<string, Caller>): void {
+  if (dev && !isLoopback(host)) {
+    throw new CountersignError(
+      'INVALID_ARGS',
+      `COUNTERSIGN_DEV=1 accepts unauthenticated callers and needs a loopback COUNTERSIGN_HTTP_HOST; found ${JSON.stringify(host)}. ` +
+        'Set COUNTERSIGN_HTTP_HOST=127.0.0.1, or unset COUNTERSIGN_DEV and give COUNTERSIGN_API_KEYS_FILE.',
+    );
+  }
+  if (!dev && keys.size === 0) {
+    throw new CountersignError(
+      'INVALID_ARGS',
+      'No credential would be accepted: give COUNTERSIGN_API_KEYS_FILE, or set COUNTERSIGN_DEV=1 for development on this machine.',
+    );
+  }
+}

@@ -1,0 +1,48 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { newId } from '#kernel';
+import type { HttpFront, Log } from '#runtime';
+import { ProblemFilter } from './problem.filter.ts';
+import { RouteTable } from './route-table.ts';
+
+/** Milliseconds in which a request must have arrived whole. */
+const REQUEST_TIMEOUT_MS = 30_000;
+const KEEP_ALIVE_MS = 72_000;
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+
+interface RawRequest {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+function requestId({ headers }: RawRequest): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId('req');
+}
+
+/** The gateway's HTTP server: bodies stay bytes until the strict parser reads them, every error is a problem document. */
+export function httpFront(maxBodyBytes: number, log: Log): HttpFront {
+  return {
+    fastify: {
+      bodyLimit: maxBodyBytes,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      requestIdHeader: false,
+      genReqId: requestId,
+    },
+    configure: (app: NestFastifyApplication) => {
+      const routes = new RouteTable();
+      const filter = new ProblemFilter(routes, log);
+      const server = app.getHttpAdapter().getInstance();
+      server.removeAllContentTypeParsers();
+      server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+        done(null, body),
+      );
+      server.addHook('onRoute', (route) => routes.add(route.method, route.url));
+      server.addHook('onRequest', (request, reply, done) => {
+        reply.header('x-request-id', request.id);
+        reply.header('cache-control', 'no-store');
+        done();
+      });
+      app.useGlobalFilters(filter);
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { Controller, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import type { JsonLimits } from '#kernel';
+import type { Reads } from '#runtime';
+import type { RunViews } from '../adapters/run-views.ts';
+import { ROLES, seesTenant } from '../domain/caller.ts';
+import { notFound } from '../domain/problem.ts';
+import {
+  agentRunSchema,
+  clientRunSchema,
+  emptySchema,
+  parseShape,
+  proposalsSchema,
+  runsQuerySchema,
+} from '../domain/requests.schema.ts';
+import { resultOf } from '../domain/result-view.ts';
+import { asPage, maySee, publicView, type View } from '../domain/views.ts';
+import type { GatewayIntake, RunAnswer } from '../gateway-intake.ts';
+import type { Access } from './access.ts';
+import type { HttpReply, HttpRequest } from './http-request.ts';
+import { intakeOptions, readBody, readOptionalBody } from './read-body.ts';
+import { ACCESS, BODY_LIMITS, INTAKE, READS, VIEWS } from './tokens.ts';
+
+/** Runs that a model or the client drives. */
+@Controller('v1/runs')
+export class RunsController {
+  readonly #access: Access;
+  readonly #intake: GatewayIntake;
+  readonly #views: RunViews;
+  readonly #reads: Reads;
+  readonly #limits: JsonLimits;
+
+  constructor(
+    @Inject(ACCESS) access: Access,
+    @Inject(INTAKE) intake: GatewayIntake,
+    @Inject(VIEWS) views: RunViews,
+    @Inject(READS) reads: Reads,
+    @Inject(BODY_LIMITS) limits: JsonLimits,
+  ) {
+    this.#access = access;
+    this.#intake = intake;
+    this.#views = views;
+    this.#reads = reads;
+    this.#limits = limits;
+  }
+
+  @Post()
+  async create(@Req() request: HttpRequest, @Res({ passthrough: true }) reply: HttpReply): Promise<object> {
+    const caller = this.#access.require(request, ROLES.agent);
+    const { value, document } = readBody(request, runSchemaOf, this.#limits);
+    return answerRun(reply, await this.#intake.startRun(caller, value, intakeOptions(request, reply, document)));
+  }
+
+  @Get()
+  async list(@Req() request: HttpRequest): Promise<object> {
+    const caller = this.#access.require(request, ROLES.agent, ROLES.operator, ROLES.auditor);
+    const query = parseShape(runsQuerySchema, request.query, 'The query has the wrong shape');
+    const owner = seesTenant(caller) ? {} : { principal: caller.principal.id };
+    const answer = await this.#reads.read<unknown>('state-store', 'runs', {
+      ...query,
+      ...owner,
+      tenant: caller.tenant,
+    });
+    return asPage(answer, (run) => (maySee(caller, run) ? publicView(run) : null));
+  }
+
+  @Get(':id')
+  async show(@Req() request: HttpRequest, @Param('id') runId: string): Promise<object> {
+    const caller = this.#access.require(request, ROLES.agent, ROLES.operator, ROLES.auditor);
+    const run = await this.#views.run(caller.tenant, runId);
+    if (!run || !maySee(caller, run)) throw notFound('run');
+    return publicView(run);
+  }
+
+  @Post(':id/calls')
+  async propose(
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) reply: HttpReply,
+    @Param('id') runId: string,
+  ): Promise<object> {
+    const caller = this.#access.require(request, ROLES.agent);
+    const { value, document } = readBody(request, proposalsSchema, this.#limits);
+    const calls = await this.#intake.proposeCalls(caller, runId, value, intakeOptions(request, reply, document));
+    reply.status(calls.every((call) => call.settled) ? 200 : 202);
+    return {
+      runId,
+      calls: calls.map(({ callId, settled }) =>
+        settled ? resultOf(settled, request.id) : { callId, status: 'accepted' },
+      ),
+    };
+  }
+
+  @Post(':id/finish')
+  async finish(
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) reply: HttpReply,
+    @Param('id') runId: string,
+  ): Promise<object> {
+    const caller = this.#access.require(request, ROLES.agent);
+    const { document } = readOptionalBody(request, emptySchema, this.#limits);
+    return answerRun(reply, await this.#intake.finish(caller, runId, intakeOptions(request, reply, document)));
+  }
+}
+
+/** The driver says which shape the body has; without one it is an agent's run. */
+const runSchemaOf = (document: unknown): typeof agentRunSchema | typeof clientRunSchema =>
+  (document as View | null)?.driver === 'client' ? clientRunSchema : agentRunSchema;
+
+function answerRun(reply: HttpReply, { runId, view }: RunAnswer): object {
+  if (view) {
+    reply.status(200);
+    return publicView(view);
+  }
+  reply.status(202).header('location', `/v1/runs/${runId}`);
+  return { runId, status: 'accepted' };
+}

@@ -1,0 +1,9 @@
+/** Injection tokens of the door's providers. */
+export const ACCESS = Symbol('Access');
+export const INTAKE = Symbol('GatewayIntake');
+export const VIEWS = Symbol('RunViews');
+export const READS = Symbol('Reads');
+export const APPROVAL_DESK = Symbol('ApprovalDesk');
+export const TOOLS = Symbol('ToolCatalogue');
+export const BODY_LIMITS = Symbol('BodyLimits');
+export const VERSION = Symbol('version');

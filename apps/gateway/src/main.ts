@@ -1,0 +1,4 @@
+import { runServices } from '#runtime';
+import { gatewayDoor } from './gateway.module.ts';
+
+await runServices([gatewayDoor]);

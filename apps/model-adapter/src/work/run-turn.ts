@@ -1,0 +1,97 @@
+import { decodeMessage, type Message, type ToolContract } from '#contracts';
+import { CountersignError, InfrastructureError, type Clock, type ErrorCode } from '#kernel';
+import type { Database } from '#persistence';
+import type { Provider, TranscriptItem } from '#providers';
+import type { ClaimedTurn } from '../adapters/claim-turns.query.ts';
+import { loadTranscript } from '../adapters/transcript.repository.ts';
+import { completedTurn, failedTurn, type TurnResponse } from '../domain/turn-response.ts';
+import { askProvider, type AskLimits } from './ask-provider.ts';
+
+export interface ContractSource {
+  byDigest(digest: string): Promise<ToolContract>;
+}
+
+export interface TurnDependencies {
+  readonly database: Database;
+  readonly contracts: ContractSource;
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly limits: AskLimits;
+  readonly clock: Clock;
+}
+
+/** What is to be committed for a turn that was worked on. */
+export interface WorkedTurn {
+  readonly response: TurnResponse;
+  /** Items that stood in the transcript before. */
+  readonly before: number;
+  /** JSON texts to append: what was sent anew, then what came back. */
+  readonly items: readonly string[];
+  readonly offered: string | null;
+  readonly attempts: number;
+}
+
+/**
+ * Works on one turn outside any transaction. A repeat costs a provider request and nothing else: what it proposes
+ * counts only once it is committed.
+ * @throws InfrastructureError (try later), or the signal's reason (given up)
+ */
+export async function runTurn(claimed: ClaimedTurn, deps: TurnDependencies, signal: AbortSignal): Promise<WorkedTurn> {
+  const request = decodeMessage(claimed.request) as Message<'RequestTurn'>;
+  const stored = await loadTranscript(deps.database, claimed.runId);
+  const transcript = stored.map((row) => JSON.parse(row.item) as TranscriptItem);
+  const { agent, turn } = request.data;
+  const provider = deps.providers.get(agent.provider);
+  let sent: TranscriptItem[] = [];
+  const ended = (
+    response: TurnResponse,
+    came: readonly TranscriptItem[],
+    offered: string | null,
+    attempts: number,
+  ): WorkedTurn => ({
+    response,
+    before: stored.length,
+    items: [...sent, ...came].map((item) => JSON.stringify(item)),
+    offered,
+    attempts,
+  });
+  const failed = (code: ErrorCode, message: string): TurnResponse =>
+    failedTurn(contextOf(request, deps.clock), { turn, code, message });
+  try {
+    if (!provider) throw new CountersignError('INVALID_ARGS', `No provider with the name ${agent.provider} is set up`);
+    sent = [...provider.openItems(request.data.input), ...provider.resultItems(transcript, request.data.results)];
+    const tools = await Promise.all(request.data.toolset.map((ref) => deps.contracts.byDigest(ref.digest)));
+    const whole = [...transcript, ...sent];
+    const { model, instructions } = agent;
+    const wire = provider.buildRequest({
+      model,
+      instructions,
+      transcript: whole,
+      tools,
+      parallelToolCalls: request.data.parallelToolCalls,
+    });
+    const offered = JSON.stringify(wire.tools ?? []);
+    const { answer, attempts } = await askProvider(provider, wire, { turn, transcript: whole }, deps.limits, signal);
+    if (answer.kind === 'unusable') return ended(failed(answer.code, answer.message), [], offered, attempts);
+    const { proposals, text, responseId, usage } = answer;
+    const response = completedTurn(contextOf(request, deps.clock), {
+      turn,
+      proposals: [...proposals],
+      text,
+      responseId,
+      usage,
+    });
+    return ended(response, response.state === 'completed' ? answer.items : [], offered, attempts);
+  } catch (error) {
+    if (error instanceof CountersignError && !(error instanceof InfrastructureError))
+      return ended(failed(error.code, error.message), [], null, 0);
+    throw error;
+  }
+}
+
+const contextOf = (request: Message<'RequestTurn'>, clock: Clock) => ({
+  tenant: request.tenant,
+  runId: request.runId!,
+  causationId: request.id,
+  correlationId: request.correlationId,
+  now: clock.now(),
+});

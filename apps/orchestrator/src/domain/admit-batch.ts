@@ -1,0 +1,117 @@
+import type { Principal, Proposal } from '#contracts';
+import { admitProposal, type Admission } from './admit-proposal.ts';
+import { callError, errorForModel } from './call-error.ts';
+import { callRejected } from './emissions.ts';
+import { resolveTool } from './resolve-tool.ts';
+import { printable } from './unstorable.ts';
+import { withState, type Batch, type Call, type HeldCall, type Run, type SettledCall } from './run-state.ts';
+import { ContractsMissing, type Emission, type Env, type Input } from './saga.types.ts';
+
+export type NamedProposal = Proposal & { readonly callId: string };
+
+export interface ProposedBatch {
+  readonly principal: Principal;
+  readonly proposals: readonly NamedProposal[];
+  readonly batch: Batch;
+}
+
+/** Turns proposals into calls: held until it is their turn, or rejected with the reason. Beyond `maxCalls` all are rejected. */
+export function admitBatch(
+  run: Run,
+  input: Input,
+  proposed: ProposedBatch,
+  env: Env,
+): { run: Run; out: readonly Emission[] } {
+  fetchFirst(run, proposed.proposals, env);
+  const { calls, batches, sources } = run.state;
+  const { maxCalls } = run.definition.budgets;
+  const added: Call[] = [];
+  const out: Emission[] = [];
+  for (const proposal of proposed.proposals) {
+    const context = {
+      definition: run.definition,
+      principal: proposed.principal,
+      callId: proposal.callId,
+      sources,
+      contracts: env.contracts,
+    };
+    const within = calls.length + added.length < maxCalls;
+    const admission = within ? admitProposal(proposal, context) : beyondBudget(proposal, maxCalls);
+    const base = { callId: proposal.callId, providerCallId: proposal.providerCallId, batch: batches.length };
+    if (admission.ok) {
+      const { bound, timeoutMs, approvalTtlMs } = admission;
+      added.push({
+        ...base,
+        state: 'held',
+        tool: bound.tool,
+        effectClass: bound.effectClass,
+        bound,
+        timeoutMs,
+        approvalTtlMs,
+      });
+    } else {
+      const { tool, contractDigest, effectClass, error } = admission;
+      added.push(rejectedCall(run, { ...base, tool, effectClass }, error));
+      out.push(
+        callRejected(
+          run,
+          input,
+          { ...base, tool, contractDigest, argumentsDigest: null, principal: proposed.principal, error },
+          env.now,
+        ),
+      );
+    }
+  }
+  return { run: withState(run, { calls: [...calls, ...added], batches: [...batches, proposed.batch] }), out };
+}
+
+function fetchFirst(run: Run, proposals: readonly Proposal[], env: Env): void {
+  const wanted = proposals.map((proposal) => resolveTool(proposal.tool, run.definition.toolset)?.digest);
+  const missing = new Set(wanted.filter((digest) => digest !== undefined && !env.contracts.has(digest)) as string[]);
+  if (missing.size > 0) throw new ContractsMissing([...missing]);
+}
+
+function beyondBudget(proposal: Proposal, maxCalls: number): Admission {
+  const error = callError('BUDGET_EXHAUSTED', `The run may make ${maxCalls} calls (maxCalls)`);
+  return { ok: false, tool: printable(proposal.tool), contractDigest: null, effectClass: null, error };
+}
+
+type Base = Pick<Call, 'callId' | 'providerCallId' | 'tool' | 'batch' | 'effectClass'>;
+
+function rejectedCall(run: Run, base: Base, error: ReturnType<typeof callError>): SettledCall {
+  const { callId, providerCallId, tool, batch, effectClass } = base;
+  return {
+    callId,
+    providerCallId,
+    tool,
+    batch,
+    effectClass,
+    state: 'settled',
+    status: 'rejected',
+    effect: 'none',
+    errorCode: error.code,
+    replayed: false,
+    approvalId: null,
+    resourceIds: [],
+    ...(run.definition.driver === 'agent' ? { output: errorForModel('rejected', error) } : {}),
+  };
+}
+
+/** Ends a held call: the right to settle it is still here. */
+export function dropHeld(
+  run: Run,
+  input: Input,
+  call: HeldCall,
+  error: ReturnType<typeof callError>,
+  now: number,
+): { call: SettledCall; out: Emission } {
+  const { callId, providerCallId, tool, bound } = call;
+  const { contractDigest, argumentsDigest, principal } = bound;
+  const out = callRejected(
+    run,
+    input,
+    { callId, providerCallId, tool, contractDigest, argumentsDigest, principal, error },
+    now,
+  );
+  return { call: rejectedCall(run, call, error), out };
+}

@@ -1,0 +1,142 @@
+import { dropHeld } from './admit-batch.ts';
+import { callError } from './call-error.ts';
+import { callProposed, requestTurn, runEnded } from './emissions.ts';
+import { completedEnd, limitEnd } from './ends.ts';
+import { outcomeOf } from './outcome.ts';
+import {
+  isOut,
+  isSettled,
+  withState,
+  type Call,
+  type End,
+  type HeldCall,
+  type ProposedCall,
+  type Run,
+} from './run-state.ts';
+import type { Emission, Env, Input } from './saga.types.ts';
+
+export interface Advanced {
+  readonly run: Run;
+  readonly out: readonly Emission[];
+}
+
+/**
+ * What follows from a run's state alone, after any transition: calls whose turn has come are proposed, a turn whose
+ * calls have all settled goes back to the model, a run with nothing left ends.
+ *
+ * S1 reads next to each other run in parallel, up to maxParallel calls out at once.
+ * S2 a write waits for everything proposed before it and holds back everything after it.
+ * S3 after a write that did not succeed the later writes of the batch end as DEPENDENCY_FAILED; reads go on.
+ * S4 batches do not wait for each other.
+ */
+export function advance(run: Run, input: Input, env: Env): Advanced {
+  const { phase } = run.state;
+  if (phase.name === 'ended' || phase.name === 'awaiting_model') return { run, out: [] };
+  const released = release(run, input, env);
+  if (!released.run.state.calls.every(isSettled)) return released;
+  const next = whenAllSettled(released.run, input, env);
+  return { run: next.run, out: [...released.out, ...next.out] };
+}
+
+function release(run: Run, input: Input, env: Env): Advanced {
+  if (run.state.calls.every((call) => call.state !== 'held')) return { run, out: [] };
+  const calls = [...run.state.calls];
+  const out: Emission[] = [];
+  let room = run.definition.budgets.maxParallel - calls.filter(isOut).length;
+  for (const indexes of byBatch(calls)) {
+    let failedWrite = false;
+    let unsettled = false;
+    for (const index of indexes) {
+      const call = calls[index]!;
+      const write = call.effectClass === 'call';
+      if (call.state === 'held' && write && !unsettled && failedWrite) {
+        const dropped = dropHeld(
+          run,
+          input,
+          call,
+          callError('DEPENDENCY_FAILED', 'An earlier write of the same turn did not succeed'),
+          env.now,
+        );
+        calls[index] = dropped.call;
+        out.push(dropped.out);
+      } else if (call.state === 'held' && !(write && unsettled) && room > 0) {
+        const proposed = propose(run, call, env.now);
+        calls[index] = proposed;
+        out.push(callProposed(run, input, proposed));
+        room--;
+      }
+      const now = calls[index]!;
+      if (write && isSettled(now) && now.status !== 'succeeded') failedWrite = true;
+      if (!isSettled(now)) unsettled = true;
+      if (write && !isSettled(now)) break;
+    }
+  }
+  return { run: withState(run, { calls }), out };
+}
+
+function byBatch(calls: readonly Call[]): Iterable<number[]> {
+  const batches = new Map<number, number[]>();
+  calls.forEach((call, index) => {
+    const known = batches.get(call.batch);
+    if (known) known.push(index);
+    else batches.set(call.batch, [index]);
+  });
+  return batches.values();
+}
+
+/** The right to settle goes to policy with this message. Its deadline leaves the time that a person may take. */
+function propose(run: Run, call: HeldCall, now: number): ProposedCall {
+  const { callId, providerCallId, tool, batch, effectClass, bound, timeoutMs, approvalTtlMs } = call;
+  const { clock } = run.state;
+  const clockEnd = clock.since === null ? now + clock.leftMs : clock.since + clock.leftMs;
+  const proposal = { ...bound, runDeadline: clockEnd + approvalTtlMs };
+  return {
+    callId,
+    providerCallId,
+    tool,
+    batch,
+    effectClass,
+    state: 'proposed',
+    proposal,
+    at: now,
+    movedAt: now,
+    timeoutMs,
+  };
+}
+
+function whenAllSettled(run: Run, input: Input, env: Env): Advanced {
+  const { phase, turns } = run.state;
+  const { driver, budgets } = run.definition;
+  switch (phase.name) {
+    case 'finishing':
+    case 'overdue':
+      return endRun(run, input, phase.end, env.now);
+    case 'awaiting_calls': {
+      if (driver !== 'agent') return endRun(run, input, completedEnd(null), env.now);
+      if (turns >= budgets.maxTurns) return endRun(run, input, limitEnd('maxTurns', budgets.maxTurns), env.now);
+      const asking = withState(run, { phase: { name: 'awaiting_model', turn: turns + 1 } });
+      return { run: asking, out: [requestTurn(asking, input, turns + 1, env.now)] };
+    }
+    case 'open':
+    case 'awaiting_model':
+    case 'ended':
+      return { run, out: [] };
+  }
+}
+
+/** The one place where a run ends. After a limit the last results stay, so that the transcript can still be completed. */
+export function endRun(run: Run, input: Input, end: End, now: number): Advanced {
+  const outcome = outcomeOf(run.state.calls);
+  const keep = end.status === 'budget_exhausted';
+  const ended = withState(run, {
+    phase: { name: 'ended', end, outcome, at: now },
+    drive: null,
+    ...(keep
+      ? {}
+      : {
+          sources: [],
+          calls: run.state.calls.map((call) => (isSettled(call) ? { ...call, output: undefined } : call)),
+        }),
+  });
+  return { run: ended, out: [runEnded(ended, input, end, now)] };
+}

@@ -1,0 +1,120 @@
+import type { CallSettled } from '#contracts';
+import { errorForModel } from './call-error.ts';
+import {
+  isEnded,
+  isOut,
+  withCall,
+  withState,
+  type Call,
+  type OutCall,
+  type ProposedCall,
+  type Run,
+  type SettledCall,
+} from './run-state.ts';
+import type { Dropped, Env, InputOf, SettlementSource, Step } from './saga.types.ts';
+
+const drop = (run: Run, dropped: Dropped): Step => ({ run, out: [], dropped });
+
+/** The ids are shown to models and kept with the run: what a tool may return as sources is bounded. */
+const MAX_SOURCES = 5_000;
+
+/** Which facts may still move a call; anything else is history (R2). */
+function outCall(run: Run, callId: string): OutCall | Dropped {
+  const call = run.state.calls.find((candidate) => candidate.callId === callId);
+  if (!call) return 'unknown_call';
+  // A held call was shown to nobody: nobody else can say anything true about it.
+  return isOut(call) ? call : call.state === 'held' ? 'foreign' : 'late';
+}
+
+export function approvalRequested(run: Run, input: InputOf<'ApprovalRequested'>, { now }: Env): Step {
+  const call = outCall(run, input.callId);
+  if (typeof call === 'string') return drop(run, call);
+  const { approvalId, decisionNo, expiresAt } = input.data;
+  if (call.state !== 'proposed' && (call.approvalId === approvalId || call.decisionNo >= decisionNo))
+    return drop(run, 'late');
+  const until = Date.parse(expiresAt) || call.proposal.runDeadline;
+  const asked: Call = { ...common(call, now), state: 'asked', approvalId, decisionNo, expiresAt: until };
+  return { run: withCall(run, asked), out: [] };
+}
+
+/** Approved or not, the call moves on without the person: policy grants or settles it. */
+export function approvalDecided(run: Run, input: InputOf<'ApprovalDecided'>, { now }: Env): Step {
+  const call = outCall(run, input.callId);
+  if (typeof call === 'string') return drop(run, call);
+  const { approvalId, decision } = input.data;
+  if (call.state === 'decided' && call.approvalId === approvalId) return drop(run, 'late');
+  if (call.state !== 'proposed' && call.approvalId !== approvalId) return drop(run, 'late');
+  const decisionNo = call.state === 'proposed' ? 0 : call.decisionNo;
+  const decided: Call = {
+    ...common(call, now),
+    state: 'decided',
+    approvalId,
+    decisionNo,
+    approved: decision === 'approved',
+  };
+  return { run: withCall(run, decided), out: [] };
+}
+
+function common(call: OutCall, movedAt: number): Omit<ProposedCall, 'state'> {
+  const { callId, providerCallId, tool, batch, effectClass, proposal, at, timeoutMs } = call;
+  return { callId, providerCallId, tool, batch, effectClass, proposal, at, timeoutMs, movedAt };
+}
+
+/** Only the holder of the right to settle counts: policy, or the pool that the call's contract names. */
+export function callSettled(run: Run, input: InputOf<'CallSettled'>): Step {
+  const call = outCall(run, input.callId);
+  if (typeof call === 'string') return drop(run, call);
+  if (!mayComeFrom(call, input.from, input.data)) return drop(run, 'foreign');
+  const settled = withCall(run, settle(run, call, input.data));
+  const ids = isEnded(run) || run.definition.driver === 'call' ? [] : sourcesOf(call, input.data);
+  return {
+    run:
+      ids.length === 0
+        ? settled
+        : withState(settled, { sources: [...new Set([...run.state.sources, ...ids])].slice(-MAX_SOURCES) }),
+    out: [],
+  };
+}
+
+function mayComeFrom(call: OutCall, from: SettlementSource, { settledBy }: CallSettled): boolean {
+  switch (from.kind) {
+    case 'policy':
+      return settledBy === 'policy';
+    case 'pool':
+      return settledBy === 'executor' && from.pool === call.proposal.pool;
+    case 'other':
+      return false;
+  }
+}
+
+function settle(run: Run, call: OutCall, data: CallSettled): SettledCall {
+  const { callId, providerCallId, tool, batch, effectClass } = call;
+  return {
+    callId,
+    providerCallId,
+    tool,
+    batch,
+    effectClass,
+    state: 'settled',
+    status: data.status,
+    effect: data.effect,
+    errorCode: data.error?.code ?? data.result?.fault?.code ?? null,
+    replayed: data.replayed,
+    approvalId: data.approvalId ?? (call.state === 'proposed' ? null : call.approvalId),
+    resourceIds: data.result?.evidence.resourceIds ?? [],
+    ...(run.definition.driver === 'agent' && !isEnded(run) ? { output: outputOf(data) } : {}),
+  };
+}
+
+/** The model-facing view, or the error as JSON: nothing else of a result reaches a model (G10). */
+const outputOf = ({ status, error, result }: CallSettled): string =>
+  status === 'succeeded' && result
+    ? result.model
+    : status === 'succeeded'
+      ? JSON.stringify({ ok: true })
+      : errorForModel(status, error);
+
+const sourcesOf = (call: OutCall, { status, result }: CallSettled): string[] =>
+  call.effectClass === 'read' && status === 'succeeded'
+    ? (result?.evidence.sources ?? []).map((source) => source.id)
+    : [];

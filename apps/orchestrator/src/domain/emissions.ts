@@ -1,0 +1,160 @@
+import {
+  callsDigest,
+  TOPICS,
+  type CallError,
+  type MessageData,
+  type MessageType,
+  type Principal,
+  type TurnResult,
+} from '#contracts';
+import { derivedId, type ErrorCode } from '#kernel';
+import { fitResults } from './fit-results.ts';
+import { outcomeOf } from './outcome.ts';
+import { isSettled, type End, type ProposedCall, type OutCall, type Run } from './run-state.ts';
+import type { Emission, Input, InputOf } from './saga.types.ts';
+
+/** What caused the messages; timers have no cause. */
+type Cause = Pick<Input, 'causationId' | 'correlationId'>;
+
+function emission<T extends MessageType>(
+  run: Run,
+  cause: Cause,
+  spec: { topic: string; type: T; at: number; own: string | number; callId?: string; data: MessageData<T> },
+): Emission<T> {
+  const { runId, tenant, correlationId } = run.definition;
+  const { topic, type, at, callId, data } = spec;
+  return {
+    topic,
+    type,
+    at,
+    runId,
+    tenant,
+    id: derivedId('msg', type, callId ?? runId, spec.own),
+    ...(callId === undefined ? {} : { callId }),
+    causationId: cause.causationId,
+    correlationId: cause.correlationId ?? correlationId,
+    data,
+  };
+}
+
+/** The table gives the run's number when the run is saved; see `Run.runNo`. */
+export function runStarted(run: Run, cause: Cause): Emission<'RunStarted'> {
+  const { driver, principal, requestDigest, agent, taskId, labels, startedAt } = run.definition;
+  const data = {
+    driver,
+    principal,
+    requestDigest,
+    labels: { ...labels },
+    callIds: driver === 'call' ? run.state.calls.map((call) => call.callId) : [],
+    ...(agent === undefined ? {} : { agentName: agent.name }),
+    ...(taskId === undefined ? {} : { taskId }),
+    ...(run.runNo === null ? {} : { runNo: run.runNo }),
+  };
+  return emission(run, cause, { topic: TOPICS.runEvents, type: 'RunStarted', at: startedAt, own: 1, data });
+}
+
+export function turnRecorded(
+  run: Run,
+  input: InputOf<'TurnCompleted'>,
+  callIds: string[],
+  answer: string | null,
+  now: number,
+): Emission<'TurnRecorded'> {
+  const { turn, usage } = input.data;
+  const data = { turn, callIds, inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, answer };
+  return emission(run, input, { topic: TOPICS.runEvents, type: 'TurnRecorded', at: now, own: turn, data });
+}
+
+export function runEnded(run: Run, cause: Cause, end: End, now: number): Emission<'RunEnded'> {
+  const callIds = run.state.calls.map((call) => call.callId);
+  const data = {
+    ...end,
+    outcome: outcomeOf(run.state.calls),
+    episode: 1,
+    callCount: callIds.length,
+    callsDigest: callsDigest(callIds),
+    turns: run.state.turns,
+  };
+  return emission(run, cause, { topic: TOPICS.runEvents, type: 'RunEnded', at: now, own: 1, data });
+}
+
+export function callProposed(run: Run, cause: Cause, call: ProposedCall | OutCall): Emission<'CallProposed'> {
+  const { callId, proposal: data } = call;
+  return emission(run, cause, { topic: TOPICS.callProposed, type: 'CallProposed', at: call.at, own: 1, callId, data });
+}
+
+export interface RejectedCall {
+  readonly callId: string;
+  readonly providerCallId?: string | undefined;
+  readonly tool: string;
+  readonly contractDigest: string | null;
+  readonly argumentsDigest: string | null;
+  readonly principal: Principal;
+  readonly error: CallError;
+}
+
+/** The orchestrator's own settlement: the call never left it, nothing happened. */
+export function callRejected(run: Run, cause: Cause, rejected: RejectedCall, now: number): Emission<'CallSettled'> {
+  const { callId, providerCallId, ...rest } = rejected;
+  const data: MessageData<'CallSettled'> = {
+    settledBy: 'orchestrator',
+    status: 'rejected',
+    ...rest,
+    ...(providerCallId === undefined ? {} : { providerCallId }),
+    decisionNo: null,
+    approvalId: null,
+    policyDigest: null,
+    operationKeyHash: null,
+    effect: 'none',
+    replayed: false,
+    attempts: 0,
+    durationMs: 0,
+    result: null,
+  };
+  return emission(run, cause, { topic: TOPICS.callRejected, type: 'CallSettled', at: now, own: 1, callId, data });
+}
+
+/** Turn n carries the results of all proposals of turn n − 1: one each, in their order. */
+export function requestTurn(run: Run, cause: Cause, turn: number, now: number): Emission<'RequestTurn'> {
+  const { agent, input, toolset, budgets } = run.definition;
+  if (!agent) throw new TypeError(`the run ${run.definition.runId} has no agent`);
+  const results = run.state.calls
+    .filter((call) => call.batch === turn - 2)
+    .map((call): TurnResult => {
+      if (!isSettled(call) || call.output === undefined)
+        throw new TypeError(`the call ${call.callId} has no result to hand over`);
+      return { callId: call.callId, providerCallId: call.providerCallId ?? call.callId, output: call.output };
+    });
+  const data: MessageData<'RequestTurn'> = {
+    turn,
+    agent,
+    ...(turn === 1 ? { input: input ?? '' } : {}),
+    results: fitResults(results),
+    toolset: [...toolset],
+    parallelToolCalls: budgets.maxParallel > 1,
+  };
+  return emission(run, cause, { topic: TOPICS.modelRequests, type: 'RequestTurn', at: now, own: turn, data });
+}
+
+/** Answers a command that does not fit; to the tenant that sent it. */
+export function commandRefused(
+  input: InputOf<'StartRun' | 'ProposeCalls' | 'FinishRun'>,
+  code: ErrorCode,
+  message: string,
+  now: number,
+): Emission<'CommandRefused'> {
+  const { runId, tenant, causationId, correlationId } = input;
+  const { commandId } = input.data;
+  const id = derivedId('msg', 'CommandRefused', runId, tenant, commandId, code);
+  return {
+    topic: TOPICS.runEvents,
+    type: 'CommandRefused',
+    id,
+    at: now,
+    runId,
+    tenant,
+    causationId,
+    correlationId,
+    data: { commandId, code, message },
+  };
+}

@@ -1,0 +1,20 @@
+import type { RunOutcome } from '#contracts';
+import { isOut, isSettled, type Call } from './run-state.ts';
+
+/**
+ * What the journal holds of a run, whatever the model says (G9), read from top to bottom:
+ * unknown (or still out when the run had to end) → some_unknown; a call failed → some_failed; no write succeeded →
+ * no_effects; a write was denied, expired or dropped beside one that succeeded → some_failed; else all_succeeded.
+ * Proposals that never fitted their contract do not count: a model may correct them.
+ */
+export function outcomeOf(calls: readonly Call[]): RunOutcome {
+  const settled = calls.filter(isSettled);
+  if (calls.some(isOut) || settled.some((call) => call.status === 'outcome_unknown')) return 'some_unknown';
+  if (settled.some((call) => call.status === 'failed')) return 'some_failed';
+  const writes = settled.filter((call) => call.effectClass !== 'read' && !isCorrectable(call.errorCode));
+  if (!writes.some((call) => call.status === 'succeeded')) return 'no_effects';
+  return writes.every((call) => call.status === 'succeeded') ? 'all_succeeded' : 'some_failed';
+}
+
+const CORRECTABLE = new Set(['INVALID_JSON', 'INVALID_ARGS', 'UNKNOWN_TOOL', 'TOOL_NOT_ALLOWED']);
+const isCorrectable = (code: string | null): boolean => code !== null && CORRECTABLE.has(code);

@@ -1,0 +1,182 @@
+import type {
+  AgentRef,
+  BoundCall,
+  Budgets,
+  CallProposed,
+  Principal,
+  RunEnded,
+  RunOutcome,
+  RunStatus,
+  SettledStatus,
+  StartRun,
+  ToolRef,
+} from '#contracts';
+import type { ErrorCode } from '#kernel';
+
+/**
+ * What the saga coordinator knows of one run. Written once: the definition. Rewritten by each transition: the state.
+ *
+ * R1 every proposal that was accepted is one entry of `calls`, in the order of proposing, for ever.
+ * R2 a call only moves up in rank: held → proposed → asked → decided → settled.
+ * R3 an ended run proposes nothing, asks no model and has no timer; late settlements are kept, nobody is told again.
+ */
+export interface Run {
+  readonly definition: RunDefinition;
+  readonly state: RunState;
+  /** Dense per tenant; given by the table when the run is first saved. */
+  readonly runNo: number | null;
+}
+
+export interface RunDefinition {
+  readonly runId: string;
+  readonly tenant: string;
+  readonly driver: StartRun['driver'];
+  readonly principal: Principal;
+  readonly requestDigest: string;
+  readonly agent?: AgentRef | undefined;
+  readonly input?: string | undefined;
+  readonly toolset: readonly ToolRef[];
+  readonly taskId?: string | undefined;
+  readonly budgets: Budgets;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  readonly correlationId?: string | undefined;
+}
+
+export interface RunState {
+  readonly phase: Phase;
+  readonly calls: readonly Call[];
+  /** The turns (agent) or ProposeCalls commands (client) that the calls came in, in order. */
+  readonly batches: readonly Batch[];
+  /** Turns of the model that were folded. */
+  readonly turns: number;
+  /** Ids that the run's reads returned: what later calls may cite as evidence. */
+  readonly sources: readonly string[];
+  readonly clock: WallClock;
+  readonly drive: Drive | null;
+}
+
+export type Phase =
+  /** A client-driven run that takes proposals; calls may be open. */
+  | { readonly name: 'open' }
+  | { readonly name: 'awaiting_model'; readonly turn: number }
+  /** The calls of the current turn, or the one direct call. */
+  | { readonly name: 'awaiting_calls' }
+  /** Takes nothing new; ends as said when the calls there are have settled. */
+  | { readonly name: 'finishing'; readonly end: End }
+  /** The wall clock is over and what was out is waited for, with a grace period. */
+  | { readonly name: 'overdue'; readonly end: End; readonly since: number }
+  | { readonly name: 'ended'; readonly end: End; readonly outcome: RunOutcome; readonly at: number };
+export type PhaseName = Phase['name'];
+
+export interface End {
+  readonly status: Extract<RunStatus, 'completed' | 'stopped' | 'failed' | 'budget_exhausted'>;
+  readonly cause: RunEnded['cause'];
+  /** Untrusted text of the model. */
+  readonly answer: string | null;
+}
+
+export interface Batch {
+  readonly commandId: string;
+  readonly requestDigest: string | null;
+}
+
+/** `since: null` = it stands still, because the run waits for a person alone. */
+export interface WallClock {
+  readonly leftMs: number;
+  readonly since: number | null;
+}
+
+/** When what is outstanding is sent again, and how often it was. */
+export interface Drive {
+  readonly at: number;
+  readonly tries: number;
+}
+
+interface CallBase {
+  readonly callId: string;
+  readonly providerCallId?: string | undefined;
+  /** `ns.name@version`, or as asked when it never got as far as a contract. */
+  readonly tool: string;
+  readonly batch: number;
+  /** null: the proposal named no tool. */
+  readonly effectClass: BoundCall['effectClass'] | null;
+}
+
+interface OpenCallBase extends CallBase {
+  readonly proposal: CallProposed;
+  /** Epoch milliseconds: when it was proposed, and when it last moved. */
+  readonly at: number;
+  readonly movedAt: number;
+  readonly timeoutMs: number;
+}
+
+export interface HeldCall extends CallBase {
+  readonly state: 'held';
+  readonly bound: Omit<CallProposed, 'runDeadline'>;
+  readonly timeoutMs: number;
+  readonly approvalTtlMs: number;
+}
+export interface ProposedCall extends OpenCallBase {
+  readonly state: 'proposed';
+}
+export interface AskedCall extends OpenCallBase {
+  readonly state: 'asked';
+  readonly approvalId: string;
+  readonly decisionNo: number;
+  readonly expiresAt: number;
+}
+export interface DecidedCall extends OpenCallBase {
+  readonly state: 'decided';
+  readonly approvalId: string;
+  readonly decisionNo: number;
+  readonly approved: boolean;
+}
+export interface SettledCall extends CallBase {
+  readonly state: 'settled';
+  readonly status: SettledStatus;
+  readonly effect: 'none' | 'applied' | 'unknown';
+  readonly errorCode: ErrorCode | null;
+  readonly replayed: boolean;
+  readonly approvalId: string | null;
+  readonly resourceIds: readonly string[];
+  /** For the model, until it was handed over in the next turn. */
+  readonly output?: string | undefined;
+}
+/** Proposed to policy and not settled: the right to settle it lies elsewhere. */
+export type OutCall = ProposedCall | AskedCall | DecidedCall;
+export type Call = HeldCall | OutCall | SettledCall;
+
+export const isOut = (call: Call): call is OutCall =>
+  call.state === 'proposed' || call.state === 'asked' || call.state === 'decided';
+export const isSettled = (call: Call): call is SettledCall => call.state === 'settled';
+export const isEnded = (run: Run): boolean => run.state.phase.name === 'ended';
+
+/** Nothing moves until a person decides: then the wall clock stands still. */
+export function waitsForPerson(calls: readonly Call[]): boolean {
+  const out = calls.filter(isOut);
+  return out.length > 0 && out.every((call) => call.state === 'asked');
+}
+
+/** The state that people see. */
+export function statusOf(state: RunState): RunStatus {
+  const { phase, calls } = state;
+  switch (phase.name) {
+    case 'ended':
+      return phase.end.status;
+    case 'awaiting_model':
+      return 'awaiting_model';
+    case 'open':
+    case 'awaiting_calls':
+    case 'finishing':
+    case 'overdue':
+      if (waitsForPerson(calls)) return 'awaiting_approval';
+      return calls.every(isSettled) ? 'running' : 'awaiting_calls';
+  }
+}
+
+export const withState = (run: Run, change: Partial<RunState>): Run => ({ ...run, state: { ...run.state, ...change } });
+
+export const withCall = (run: Run, changed: Call): Run =>
+  withState(run, { calls: run.state.calls.map((call) => (call.callId === changed.callId ? changed : call)) });

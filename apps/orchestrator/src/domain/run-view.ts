@@ -1,0 +1,85 @@
+import type { RunOutcome, RunStatus } from '#contracts';
+import { isSettled, statusOf, type Call, type Run, type SettledCall } from './run-state.ts';
+
+/** A run as the API shows it, without results: those are the state store's. `tenant` and `requestDigest` are for the gateway's own use. */
+export interface RunView {
+  readonly tenant: string;
+  readonly requestDigest: string;
+  readonly principal: string;
+  readonly runId: string;
+  readonly driver: string;
+  readonly agent: string | null;
+  readonly status: RunStatus;
+  readonly outcome: RunOutcome | null;
+  readonly cause: { readonly code: string; readonly message: string } | null;
+  readonly answer: string | null;
+  readonly taskId: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly turns: number;
+  /** RFC 3339. */
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly calls: readonly CallSummary[];
+  readonly effects: readonly {
+    callId: string;
+    tool: string;
+    effect: SettledCall['effect'];
+    resourceIds: readonly string[];
+  }[];
+}
+
+interface CallSummary {
+  readonly callId: string;
+  readonly providerCallId: string | null;
+  readonly tool: string;
+  readonly status: string;
+  readonly errorCode: string | null;
+  readonly replayed: boolean;
+  readonly effect: SettledCall['effect'] | null;
+  readonly approvalId: string | null;
+}
+
+export function runView(run: Run): RunView {
+  const { definition, state } = run;
+  const ended = state.phase.name === 'ended' ? state.phase : null;
+  return {
+    tenant: definition.tenant,
+    requestDigest: definition.requestDigest,
+    principal: definition.principal.id,
+    runId: definition.runId,
+    driver: definition.driver,
+    agent: definition.agent?.name ?? null,
+    status: statusOf(state),
+    outcome: ended?.outcome ?? null,
+    cause: ended?.end.cause ?? null,
+    answer: ended?.end.answer ?? null,
+    taskId: definition.taskId ?? null,
+    labels: definition.labels,
+    turns: state.turns,
+    startedAt: new Date(definition.startedAt).toISOString(),
+    endedAt: ended ? new Date(ended.at).toISOString() : null,
+    calls: state.calls.map(summaryOf),
+    effects: state.calls
+      .filter(isSettled)
+      .filter((call) => call.effect !== 'none')
+      .map(({ callId, tool, effect, resourceIds }) => ({ callId, tool, effect, resourceIds })),
+  };
+}
+
+function summaryOf(call: Call): CallSummary {
+  const base = { callId: call.callId, providerCallId: call.providerCallId ?? null, tool: call.tool };
+  const open = { errorCode: null, replayed: false, effect: null };
+  switch (call.state) {
+    case 'held':
+    case 'proposed':
+      return { ...base, ...open, status: 'proposed', approvalId: null };
+    case 'asked':
+      return { ...base, ...open, status: 'asked', approvalId: call.approvalId };
+    case 'decided':
+      return { ...base, ...open, status: call.approved ? 'granted' : 'asked', approvalId: call.approvalId };
+    case 'settled': {
+      const { status, errorCode, replayed, effect, approvalId } = call;
+      return { ...base, status, errorCode, replayed, effect, approvalId };
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { dropHeld } from './admit-batch.ts';
+import { endRun } from './advance.ts';
+import { callError } from './call-error.ts';
+import { callProposed, requestTurn } from './emissions.ts';
+import { limitEnd } from './ends.ts';
+import { isOut, withState, type Call, type Run } from './run-state.ts';
+import type { Emission, Env, InputOf, Step } from './saga.types.ts';
+import { deadlineOf, nextDrive } from './timers.ts';
+
+type Woken = InputOf<'Woken'>;
+
+/** The wall clock first, then what is outstanding is sent again. */
+export function woken(run: Run, input: Woken, env: Env): Step {
+  const deadline = deadlineOf(run);
+  if (deadline !== null && deadline <= env.now)
+    return run.state.phase.name === 'overdue' ? graceEnded(run, input, env) : wallClockEnded(run, input, env);
+  const { drive } = run.state;
+  if (drive === null || drive.at > env.now) return { run, out: [] };
+  const next = withState(run, { drive: nextDrive(run, env.now, drive.tries + 1) });
+  return { run: next, out: outstanding(run, input, env) };
+}
+
+/** Nothing new is begun: held calls end here; calls that are out are waited for. */
+function wallClockEnded(run: Run, input: Woken, env: Env): Step {
+  const limit = run.definition.budgets.wallClockMs;
+  const out: Emission[] = [];
+  const calls = run.state.calls.map((call): Call => {
+    if (call.state !== 'held') return call;
+    const dropped = dropHeld(
+      run,
+      input,
+      call,
+      callError('BUDGET_EXHAUSTED', `The run's time was over (wallClockMs ${limit})`),
+      env.now,
+    );
+    out.push(dropped.out);
+    return dropped.call;
+  });
+  return {
+    run: withState(run, { calls, phase: { name: 'overdue', end: limitEnd('wallClockMs', limit), since: env.now } }),
+    out,
+  };
+}
+
+/** Whoever holds the open calls is silent: the run says so instead of waiting for ever (G8, G9). */
+function graceEnded(run: Run, input: Woken, env: Env): Step {
+  return run.state.phase.name === 'overdue' ? endRun(run, input, run.state.phase.end, env.now) : { run, out: [] };
+}
+
+/** Against loss on the way: the receivers know these messages by their business identity and answer from their records. */
+function outstanding(run: Run, input: Woken, env: Env): Emission[] {
+  const { phase, calls } = run.state;
+  if (phase.name === 'awaiting_model') return [requestTurn(run, input, phase.turn, env.now)];
+  const out = calls.filter(isOut);
+  const moving = out.filter((call) => call.state !== 'asked');
+  // A person takes time: their calls are sent again only when nothing else is out, which is rarely.
+  return (moving.length > 0 ? moving : out).map((call) => callProposed(run, input, call));
+}

@@ -1,0 +1,60 @@
+import { isOut, waitsForPerson, withState, type Drive, type Run, type WallClock } from './run-state.ts';
+
+/** Beyond a call's own timeout: how long a silent holder is waited for after the wall clock has ended. Milliseconds. */
+export const GRACE_MS = 30_000;
+/** First re-drive after this time without progress, then doubling. Milliseconds. */
+export const DRIVE_MS = { calls: 5_000, model: 10_000, person: 60_000, longest: 60_000 } as const;
+
+/** Starts or stops the wall clock as the calls say. */
+export function tickClock(run: Run, now: number): WallClock {
+  const { clock, calls } = run.state;
+  if (waitsForPerson(calls)) {
+    return clock.since === null ? clock : { leftMs: clock.leftMs - (now - clock.since), since: null };
+  }
+  return clock.since === null ? { ...clock, since: now } : clock;
+}
+
+/** When the run's time is over; null while it stands still or is ended. Epoch milliseconds. */
+export function deadlineOf(run: Run): number | null {
+  const { phase, clock, calls } = run.state;
+  switch (phase.name) {
+    case 'ended':
+      return null;
+    case 'overdue':
+      return Math.max(
+        ...calls.filter(isOut).map((call) => {
+          const from = call.state === 'asked' ? call.expiresAt : Math.max(call.movedAt, phase.since);
+          return from + call.timeoutMs + GRACE_MS;
+        }),
+      );
+    default:
+      return clock.since === null ? null : clock.since + clock.leftMs;
+  }
+}
+
+function firstDriveMs(run: Run): number | null {
+  const { phase, calls } = run.state;
+  if (phase.name === 'ended') return null;
+  if (phase.name === 'awaiting_model') return DRIVE_MS.model;
+  if (!calls.some(isOut)) return null;
+  return waitsForPerson(calls) ? DRIVE_MS.person : DRIVE_MS.calls;
+}
+
+/** After progress the drive begins anew; after a drive its distance doubles. */
+export function nextDrive(run: Run, now: number, afterTries: number): Drive | null {
+  const first = firstDriveMs(run);
+  if (first === null) return null;
+  return { at: now + Math.min(Math.max(DRIVE_MS.longest, first), first * 2 ** afterTries), tries: afterTries };
+}
+
+/** Sets the timers after a transition that made progress. */
+export const afterProgress = (run: Run, now: number): Run => {
+  const ticked = run.state.phase.name === 'ended' ? run : withState(run, { clock: tickClock(run, now) });
+  return withState(ticked, { drive: nextDrive(ticked, now, 0) });
+};
+
+/** The next instant at which the run must be looked at without any message; null = never. Epoch milliseconds. */
+export function wakeAt(run: Run): number | null {
+  const times = [deadlineOf(run), run.state.drive?.at ?? null].filter((time) => time !== null);
+  return times.length === 0 ? null : Math.min(...times);
+}

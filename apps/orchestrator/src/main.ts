@@ -1,0 +1,4 @@
+import { runServices } from '#runtime';
+import { orchestratorDoor } from './orchestrator.module.ts';
+
+await runServices([orchestratorDoor]);

@@ -1,0 +1,181 @@
+import {
+  toolContractSchema,
+  toolKey,
+  type Budgets,
+  type CallSettled,
+  type StartRun,
+  type ToolContract,
+  type ToolContractInput,
+} from '#contracts';
+import { digestJson } from '#kernel';
+import { compileInput, contractDigest } from '#registry';
+import type { ContractShelf } from '../src/domain/saga.types.ts';
+
+const common = {
+  namespace: 'ops',
+  version: '1.0.0',
+  title: 'A tool',
+  description: 'A tool of the tests',
+  whenToUse: 'In tests',
+  whenNotToUse: 'Elsewhere',
+  output: { type: 'object' },
+  execution: { kind: 'local', pool: 'default' },
+} as const;
+
+const tool = (own: Partial<ToolContractInput> & Pick<ToolContractInput, 'name' | 'layer' | 'input'>): ToolContract =>
+  toolContractSchema.parse({ ...common, sideEffects: own.layer === 'read' ? 'none' : 'reversible', ...own });
+
+const object = (properties: Record<string, unknown>, required: string[] = []) => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+});
+
+export const CONTRACTS: readonly ToolContract[] = [
+  tool({
+    name: 'read_alerts',
+    layer: 'read',
+    input: object({ service: { type: 'string' }, window_minutes: { type: 'integer', default: 30 } }, ['service']),
+    resources: ['service:{service}'],
+    result: { maxBytes: 4096, redact: [], sourceIds: '/alerts/*/id' },
+  }),
+  tool({ name: 'list_regions', layer: 'read', input: object({}) }),
+  tool({
+    name: 'create_ticket',
+    layer: 'write',
+    input: object(
+      {
+        severity: { enum: ['sev1', 'sev2'] },
+        summary: { type: 'string' },
+        evidence_ids: { type: 'array', items: { type: 'string' }, minItems: 1 },
+      },
+      ['severity', 'summary', 'evidence_ids'],
+    ),
+    evidenceArgument: 'evidence_ids',
+    resources: ['ticket-queue'],
+    idempotency: { mode: 'key', template: '{task}', place: { header: 'Idempotency-Key' } },
+  }),
+  tool({
+    name: 'set_flag',
+    layer: 'write',
+    input: object({ name: { type: 'string' }, on: { type: 'boolean', default: true } }, ['name']),
+    resources: ['flag:{name}'],
+    concurrency: 'per_resource',
+    idempotency: { mode: 'none' },
+    approval: { mode: 'policy' },
+  }),
+  tool({
+    name: 'team_note',
+    layer: 'write',
+    input: object({ text: { type: 'string' } }, ['text']),
+    idempotency: { mode: 'natural' },
+    execution: { kind: 'local', pool: 'other' },
+  }),
+];
+
+export const TOOLSET = CONTRACTS.map((contract) => ({ tool: toolKey(contract), digest: contractDigest(contract) }));
+export const SHELF: ContractShelf = new Map(
+  CONTRACTS.map((contract) => {
+    const validator = compileInput(contract);
+    return [contractDigest(contract), { contract, validate: (args: unknown) => validator.validate(args) }];
+  }),
+);
+
+export const ALICE = { id: 'user:alice', kind: 'user', roles: ['agent'] } as const;
+export const alice = { ...ALICE, roles: [...ALICE.roles] };
+export const BUDGETS: Budgets = { maxTurns: 12, maxCalls: 40, maxParallel: 8, wallClockMs: 600_000 };
+export const AGENT = { name: 'triage', provider: 'openai-responses', model: 'model-x', instructions: 'Help.' } as const;
+
+export function startData(driver: StartRun['driver'], own: Partial<StartRun> = {}): StartRun {
+  const data = {
+    commandId: 'cmd-1',
+    driver,
+    principal: alice,
+    toolset: TOOLSET,
+    budgets: BUDGETS,
+    labels: {},
+    proposals: [],
+    ...(driver === 'agent' ? { agent: AGENT, input: 'What is wrong?' } : {}),
+    ...own,
+  };
+  return { ...data, requestDigest: own.requestDigest ?? digestJson('test/v1', data) };
+}
+
+/** A settlement as an executor of the pool publishes it. */
+export function settledData(own: Partial<CallSettled> & { sources?: string[]; model?: string } = {}): CallSettled {
+  const { sources = [], model = '{"done":true}', ...rest } = own;
+  const digest = `sha256:${'0'.repeat(64)}`;
+  const succeeded = (own.status ?? 'succeeded') === 'succeeded';
+  return {
+    settledBy: 'executor',
+    status: 'succeeded',
+    tool: 'ops.x@1.0.0',
+    contractDigest: digest,
+    argumentsDigest: digest,
+    decisionNo: 1,
+    approvalId: null,
+    policyDigest: digest,
+    operationKeyHash: null,
+    effect: 'none',
+    replayed: false,
+    attempts: 1,
+    durationMs: 3,
+    error: null,
+    result: succeeded
+      ? {
+          rawDigest: digest,
+          sanitizedDigest: digest,
+          modelDigest: digest,
+          sanitized: { done: true },
+          model,
+          truncated: null,
+          redactions: 0,
+          evidence: { resourceIds: [], sources: sources.map((id) => ({ id })) },
+          fault: null,
+        }
+      : null,
+    ...rest,
+  };
+}
+
+export const failedData = (
+  status: CallSettled['status'],
+  code: 'TOOL_ERROR' | 'OUTCOME_UNKNOWN' | 'PERMISSION_DENIED' = 'TOOL_ERROR',
+): CallSettled =>
+  settledData({
+    status,
+    effect: status === 'outcome_unknown' ? 'unknown' : 'none',
+    error: { code, message: 'It did not work', retryable: false },
+  });
+
+export const DIGEST = `sha256:${'1'.repeat(64)}`;
+
+export const approvalData = (approvalId: string, decisionNo = 1, expiresAt = '2030-01-01T00:00:00.000Z') => ({
+  approvalId,
+  decisionNo,
+  digest: DIGEST,
+  tool: 'ops.x@1.0.0',
+  contractDigest: DIGEST,
+  argumentsDigest: DIGEST,
+  policyDigest: DIGEST,
+  arguments: {},
+  origins: {},
+  resources: [],
+  risk: 'low',
+  sideEffects: 'reversible',
+  requester: alice,
+  approverRoles: ['approver'],
+  forbidSelf: true,
+  reasons: [],
+  expiresAt,
+});
+
+export const decisionData = (approvalId: string, decision: 'approved' | 'rejected' = 'approved') => ({
+  commandId: 'cmd-2',
+  approvalId,
+  digest: DIGEST,
+  decision,
+  approver: { id: 'user:bob', kind: 'user' as const, roles: ['approver'] },
+  reason: null,
+});

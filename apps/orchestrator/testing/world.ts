@@ -1,0 +1,148 @@
+import type { CallSettled, StartRun } from '#contracts';
+import { callIdOf } from '#kernel';
+import type { Emission } from '../src/domain/saga.types.ts';
+import { wakeAt } from '../src/domain/timers.ts';
+import { alice, approvalData, decisionData, failedData, settledData, startData } from './fixtures.ts';
+import { RUN_ID, Scene } from './scene.ts';
+
+const PROPOSALS: readonly (readonly [tool: string, args: string])[] = [
+  ['ops.read_alerts', '{"service":"a"}'],
+  ['ops__list_regions', ''],
+  ['ops.set_flag', '{"name":"a"}'],
+  ['ops__set_flag@1.0.0', '{"name":"b","on":false}'],
+  ['ops.team_note', '{"text":"x"}'],
+  ['ops.set_flag', '{"name":1}'],
+  ['ops.none', '{}'],
+  ['ops.list_regions', '{"a":'],
+];
+
+/** Model, client, policy and executors that do as the choices say; what they send is kept in a bag, in no order. */
+export class World {
+  readonly scene = new Scene();
+  readonly bag: (() => void)[] = [];
+  readonly #choices: number[];
+  readonly #answered = new Set<string>();
+
+  constructor(choices: readonly number[], driver: StartRun['driver'], budgets: StartRun['budgets']) {
+    this.#choices = [...choices];
+    const proposals =
+      driver === 'call' ? [{ callId: callIdOf(RUN_ID, 1), tool: 'ops.set_flag', arguments: '{"name":"a"}' }] : [];
+    const data = startData(driver, { budgets, proposals });
+    this.#act(this.scene.say('StartRun', data));
+    this.#send(() => this.scene.say('StartRun', data));
+    if (driver === 'client') this.#client();
+  }
+
+  choose(below: number): number {
+    return (this.#choices.shift() ?? 0) % below;
+  }
+
+  /** Delivers one message of the bag, twice now and then; or lets time pass to the next timer. */
+  next(): void {
+    const wake = wakeAt(this.scene.run!);
+    if (this.bag.length === 0 || (this.choose(8) === 7 && wake !== null)) {
+      if (wake !== null) this.#act(this.scene.wake(Math.max(wake, this.scene.now)));
+      return;
+    }
+    const index = this.choose(this.bag.length);
+    const deliver = this.bag[index]!;
+    if (this.choose(4) !== 3) this.bag.splice(index, 1);
+    deliver();
+  }
+
+  #send(give: () => Emission[]): void {
+    this.bag.push(() => this.#act(give()));
+  }
+
+  #act(emissions: readonly Emission[]): void {
+    for (const emission of emissions) {
+      // Lost on the way: the next drive sends it again.
+      if (this.choose(6) === 5) continue;
+      if (emission.type === 'CallProposed') this.#onProposed(emission as Emission<'CallProposed'>);
+      if (emission.type === 'RequestTurn') this.#onRequest(emission as Emission<'RequestTurn'>);
+    }
+  }
+
+  #client(): void {
+    const batches = this.choose(4);
+    for (let n = 0; n < batches; n++) {
+      const proposals = this.#proposals().map(([tool, args], i) => ({
+        tool,
+        arguments: args,
+        callId: callIdOf(RUN_ID, [String(n), String(i)]),
+      }));
+      const data = {
+        commandId: `cmd-${n}`,
+        principal: alice,
+        requestDigest: `sha256:${String(n).repeat(64)}`,
+        proposals,
+      };
+      this.#send(() => this.scene.say('ProposeCalls', data));
+    }
+    if (this.choose(3) > 0) this.#send(() => this.scene.say('FinishRun', { commandId: 'cmd-f', principal: alice }));
+  }
+
+  #proposals(): (readonly [string, string])[] {
+    return Array.from({ length: 1 + this.choose(5) }, () => PROPOSALS[this.choose(PROPOSALS.length)]!);
+  }
+
+  #onRequest({ data: { turn } }: Emission<'RequestTurn'>): void {
+    if (!this.#first(`turn-${turn}`)) return;
+    const choice = this.choose(8);
+    const proposals =
+      choice < 5 ? this.#proposals().map(([tool, args], i) => [tool, args, `p${turn}-${i}`] as const) : [];
+    if (choice === 7)
+      return this.#send(() => this.scene.say('TurnFailed', { turn, code: 'MODEL_UNAVAILABLE', message: 'away' }));
+    this.#send(() =>
+      this.scene.say('TurnCompleted', {
+        turn,
+        text: proposals.length > 0 ? null : 'done',
+        responseId: null,
+        usage: { inputTokens: null, outputTokens: null },
+        proposals: proposals.map(([tool, args, providerCallId]) => ({ tool, arguments: args, providerCallId })),
+      }),
+    );
+  }
+
+  #onProposed({ callId, data: { pool } }: Emission<'CallProposed'>): void {
+    if (!this.#first(callId!)) return;
+    const about = { callId };
+    const settle = (data: CallSettled, by: 'policy' | 'pool' = 'pool') =>
+      this.#send(() =>
+        this.scene.say('CallSettled', data, {
+          ...about,
+          from: by === 'policy' ? { kind: 'policy' } : { kind: 'pool', pool },
+        }),
+      );
+    const asked = this.choose(3) === 2;
+    if (asked) {
+      this.#send(() => this.scene.say('ApprovalRequested', approvalData(`appr-${callId}`), about));
+      if (this.choose(2) === 1)
+        this.#send(() => this.scene.say('ApprovalDecided', decisionData(`appr-${callId}`), about));
+    }
+    switch (this.choose(6)) {
+      case 0:
+        return settle(
+          { ...failedData(asked ? 'expired' : 'denied', 'PERMISSION_DENIED'), settledBy: 'policy' },
+          'policy',
+        );
+      case 1:
+        return settle(failedData('failed'));
+      case 2:
+        return settle(failedData('outcome_unknown', 'OUTCOME_UNKNOWN'));
+      case 3:
+        // A silent pool, unless a person was asked: policy always ends what it asked.
+        return asked
+          ? settle({ ...failedData('expired', 'PERMISSION_DENIED'), settledBy: 'policy' }, 'policy')
+          : undefined;
+      default:
+        return settle(settledData({ sources: [`s-${callId}`] }));
+    }
+  }
+
+  #first(key: string): boolean {
+    if (this.#answered.has(key)) return false;
+    this.#answered.add(key);
+    return true;
+  }
+}

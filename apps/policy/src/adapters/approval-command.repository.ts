@@ -1,0 +1,58 @@
+import { partitionKey, type OutgoingMessage } from '#contracts';
+import type { Tx } from '#persistence';
+
+/** What answered a person's command; a repeat of the command id gets the same bytes again. */
+export interface CommandAnswer {
+  readonly tenant: string;
+  readonly commandId: string;
+  readonly messages: readonly OutgoingMessage[];
+}
+
+export const commandKey = (tenant: string, commandId: string): string => `${tenant} ${commandId}`;
+
+/** By `commandKey`. */
+export async function answeredCommands(
+  tx: Tx,
+  asked: readonly { tenant: string; commandId: string }[],
+): Promise<Map<string, readonly OutgoingMessage[]>> {
+  const rows = await tx.query<{
+    tenant: string;
+    command_id: string;
+    topics: string[];
+    keys: string[];
+    answers: Buffer[];
+  }>({
+    name: 'answered-approval-commands',
+    text: `select c.* from unnest($1::text[], $2::text[]) as asked (tenant, command_id) join approval_command c using (tenant, command_id)`,
+    values: [asked.map((a) => a.tenant), asked.map((a) => a.commandId)],
+  });
+  return new Map(
+    rows.map((row) => [
+      commandKey(row.tenant, row.command_id),
+      row.topics.map((topic, i) => ({
+        topic,
+        key: row.keys[i]!,
+        partitionKey: partitionKey(row.keys[i]!),
+        value: row.answers[i]!,
+      })),
+    ]),
+  );
+}
+
+/** People decide at people's pace: a statement per command. */
+export async function insertAnswers(tx: Tx, answers: readonly CommandAnswer[]): Promise<void> {
+  for (const { tenant, commandId, messages } of answers) {
+    await tx.change({
+      name: 'insert-approval-command',
+      text: `insert into approval_command (tenant, command_id, topics, keys, answers) values ($1, $2, $3::text[], $4::text[], $5::bytea[])
+             on conflict do nothing`,
+      values: [
+        tenant,
+        commandId,
+        messages.map((m) => m.topic),
+        messages.map((m) => m.key),
+        messages.map((m) => m.value),
+      ],
+    });
+  }
+}

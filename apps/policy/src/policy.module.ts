@@ -1,0 +1,39 @@
+import { ContractCache, type ContractSource } from '#registry';
+import { defineDoor } from '#runtime';
+import { findApproval, listApprovals, type ApprovalsAsked } from './adapters/approval-views.query.ts';
+import { CedarEngine } from './adapters/cedar-engine.ts';
+import { checkPolicies, readPolicyFiles } from './adapters/read-policies.ts';
+import { openSigningKey, publicKeys } from './adapters/signing-key.repository.ts';
+import { policySettings } from './policy.config.ts';
+import { policyConsumers } from './policy.handlers.ts';
+import { DecisionMaker } from './reducers/decision-maker.ts';
+import { ExpireApprovals } from './reducers/expire-approvals.worker.ts';
+
+/** Policy: decides every proposal, runs approvals, mints grants. It executes nothing and holds no tool's credentials. */
+export const policyDoor = defineDoor({
+  name: 'policy',
+  settings: policySettings,
+  migrations: new URL('./migrations/', import.meta.url),
+  async open({ settings, database, outbox, clock, log, reads }) {
+    const engine = new CedarEngine(checkPolicies(readPolicyFiles(settings.COUNTERSIGN_WORKSPACES)));
+    const signingKey = await openSigningKey(database);
+    const maker = new DecisionMaker({
+      engine,
+      signingKey,
+      contracts: new ContractCache(reads as ContractSource),
+      grantTtlMs: settings.COUNTERSIGN_GRANT_TTL_MS,
+    });
+    const parts = { maker, database, outbox, clock, log };
+    log.info({ policyDigest: engine.policyDigest, kid: signingKey.kid }, 'policy is ready');
+    return {
+      consumers: policyConsumers(parts, settings.COUNTERSIGN_POOLS),
+      workers: [new ExpireApprovals(parts, settings.COUNTERSIGN_APPROVAL_SWEEP_MS)],
+      reads: {
+        publicKeys: () => publicKeys(database),
+        approval: ({ tenant, approvalId }: { tenant: string; approvalId: string }) =>
+          findApproval(database, tenant, approvalId),
+        approvals: (asked: ApprovalsAsked) => listApprovals(database, asked),
+      },
+    };
+  },
+});

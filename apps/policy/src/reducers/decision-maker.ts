@@ -1,0 +1,139 @@
+import type { CallProposed, ToolContract } from '#contracts';
+import { grantId, mintGrant, type SigningKey } from '#grants';
+import { CountersignError, InfrastructureError } from '#kernel';
+import type { CedarEngine } from '../adapters/cedar-engine.ts';
+import { approvalRequest, type Approval } from '../domain/approval.ts';
+import type { FinalOutcome } from '../domain/decide.ts';
+import {
+  JOURNAL_EPOCH,
+  type Decision,
+  type DecisionState,
+  type Proposal,
+  type UsedApproval,
+} from '../domain/decision.ts';
+import { decisionId } from '../domain/decision-messages.ts';
+import { judgeCall, type Verdict } from '../domain/judge-call.ts';
+
+/** Contracts by digest, as `ContractCache` gives them. */
+export interface ContractSource {
+  byDigest(digest: string): Promise<ToolContract>;
+  peek(digest: string): ToolContract | undefined;
+}
+/** Answers null for a digest that the registry does not hold. */
+export type KnownContracts = (digest: string) => ToolContract | null;
+
+/** A decision that is not committed yet. */
+export interface Draft {
+  readonly proposal: Proposal;
+  readonly decision: Decision;
+  /** The request that comes with an `asked` decision. */
+  readonly approval: Approval | null;
+  /** An approval that this decision voids. */
+  readonly supersedes: string | null;
+}
+
+export interface DecisionMakerOptions {
+  readonly engine: CedarEngine;
+  readonly signingKey: SigningKey;
+  readonly contracts: ContractSource;
+  readonly grantTtlMs: number;
+}
+
+/** Joins the pure decisions with Cedar, the contracts and the signing key. */
+export class DecisionMaker {
+  readonly policyDigest: string;
+  readonly #options: DecisionMakerOptions;
+
+  constructor(options: DecisionMakerOptions) {
+    this.#options = options;
+    this.policyDigest = options.engine.policyDigest;
+  }
+
+  /** Fetches what is not cached. @throws InfrastructureError when the registry is away */
+  async contractsOf(calls: readonly CallProposed[]): Promise<KnownContracts> {
+    const { contracts } = this.#options;
+    const missing = new Set(calls.map((call) => call.contractDigest).filter((digest) => !contracts.peek(digest)));
+    await Promise.all(
+      [...missing].map((digest) =>
+        contracts.byDigest(digest).catch((error: unknown) => {
+          if (error instanceof CountersignError && !(error instanceof InfrastructureError)) return null; // not published: denied
+          throw error;
+        }),
+      ),
+    );
+    return (digest) => contracts.peek(digest) ?? null;
+  }
+
+  judge(proposal: Proposal, contracts: KnownContracts): Verdict {
+    return judgeCall(proposal.tenant, proposal.call, contracts(proposal.call.contractDigest), this.#options.engine.ask);
+  }
+
+  /** Turns an outcome into a row, minting the grant or writing the request. */
+  draft(
+    proposal: Proposal,
+    decisionNo: number,
+    outcome: FinalOutcome,
+    contracts: KnownContracts,
+    now: number,
+    returns = 0,
+  ): Draft {
+    const { callId, tenant, runId } = proposal;
+    const { policyDigest } = this;
+    const head = { callId, decisionNo, tenant, runId, policyDigest, reasons: outcome.reasons, decidedAt: now, returns };
+    const rest = { proposal, supersedes: outcome.supersedes ?? null };
+    switch (outcome.kind) {
+      case 'grant':
+        return {
+          ...rest,
+          approval: null,
+          decision: { ...head, state: this.grant(proposal, decisionNo, outcome.approval, now) },
+        };
+      case 'refuse':
+        return { ...rest, approval: null, decision: { ...head, state: outcome.refusal } };
+      case 'ask': {
+        const contract = contracts(proposal.call.contractDigest);
+        if (!contract) throw new TypeError('a call without a contract is never asked about');
+        const request = approvalRequest(proposal, decisionNo, contract, outcome.reasons, policyDigest, now);
+        const approval: Approval = {
+          approvalId: request.approvalId,
+          tenant,
+          callId,
+          runId,
+          status: 'pending',
+          request,
+          requestedAt: now,
+        };
+        return { ...rest, approval, decision: { ...head, state: { kind: 'asked', approvalId: request.approvalId } } };
+      }
+    }
+  }
+
+  /** Mints the grant of one decision. */
+  grant(proposal: Proposal, decisionNo: number, approval: UsedApproval | null, now: number): DecisionState {
+    const { call, callId } = proposal;
+    const iat = Math.floor(now / 1000);
+    const exp = iat + Math.floor(this.#options.grantTtlMs / 1000);
+    const claims = {
+      jti: grantId(callId, decisionNo),
+      tenant: proposal.tenant,
+      runId: proposal.runId,
+      callId,
+      principal: call.principal.id,
+      tool: call.tool,
+      contractDigest: call.contractDigest,
+      argsDigest: call.argumentsDigest,
+      resources: call.resources,
+      effectClass: call.effectClass,
+      operationKey: call.operationKey,
+      policyDigest: this.policyDigest,
+      decisionId: decisionId(callId, decisionNo),
+      decisionNo,
+      ...(approval ? { approvalId: approval.approvalId, approver: approval.approver } : {}),
+      journalEpoch: JOURNAL_EPOCH,
+      aud: call.pool,
+      iat,
+      exp,
+    };
+    return { kind: 'granted', token: mintGrant(claims, this.#options.signingKey), expiresAt: exp, approval };
+  }
+}

@@ -1,0 +1,64 @@
+import type { OutgoingMessage } from '#contracts';
+import type { Tx } from '#persistence';
+import { endApprovals, insertApprovals, approvalsById } from '../adapters/approval.repository.ts';
+import { insertDecisions, latestDecisions, type StoredDecision } from '../adapters/decision.repository.ts';
+import { decisionMessages } from '../domain/decision-messages.ts';
+import type { Draft } from './decision-maker.ts';
+
+export interface DraftToWrite extends Draft {
+  readonly proposalBytes: Buffer | null;
+}
+
+export interface Written {
+  readonly won: ReadonlySet<string>;
+  readonly messages: readonly OutgoingMessage[];
+}
+
+/** Inserts new decision rows with what belongs to them; only the rows that won send messages (P1). */
+export async function writeDrafts(tx: Tx, drafts: readonly DraftToWrite[]): Promise<Written> {
+  const sorted = [...drafts].sort((a, b) => (a.decision.callId < b.decision.callId ? -1 : 1));
+  const won = await insertDecisions(tx, sorted);
+  const mine = won.size === sorted.length ? sorted : sorted.filter((draft) => won.has(draft.decision.callId));
+  await insertApprovals(
+    tx,
+    mine.flatMap(({ approval, proposal }) => (approval ? [{ approval, pool: proposal.call.pool }] : [])),
+  );
+  await endApprovals(
+    tx,
+    mine.flatMap(({ supersedes, decision }) =>
+      supersedes === null ? [] : [superseded(supersedes, decision.decidedAt)],
+    ),
+  );
+  return {
+    won,
+    messages: mine.flatMap(({ decision, proposal, approval }) =>
+      decisionMessages(decision, proposal, approval?.request),
+    ),
+  };
+}
+
+export const superseded = (approvalId: string, at: number) => ({
+  approvalId,
+  status: 'superseded' as const,
+  commandId: null,
+  decidedBy: null,
+  at,
+  reason: null,
+});
+
+/** What the rows say now, to be sent once more (P2). */
+export async function repeatMessages(tx: Tx, stored: Iterable<StoredDecision>): Promise<OutgoingMessage[]> {
+  const rows = [...stored];
+  const asked = rows.flatMap(({ decision: { state } }) => (state.kind === 'asked' ? [state.approvalId] : []));
+  const approvals = await approvalsById(tx, asked);
+  return rows.flatMap(({ decision, proposal }) => {
+    const request =
+      decision.state.kind === 'asked' ? approvals.get(decision.state.approvalId)?.approval.request : undefined;
+    return decisionMessages(decision, proposal, request);
+  });
+}
+
+/** For calls whose next row another replica wrote first: what it wrote. */
+export async function repeatLatest(tx: Tx, callIds: readonly string[]): Promise<OutgoingMessage[]> {
+  return callIds.length === 0 ? [] : repeatMessages(tx, (await latestDecisions(tx, callIds)).values());
+}

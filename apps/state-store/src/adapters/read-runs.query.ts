@@ -1,0 +1,34 @@
+import type { Sql } from '#persistence';
+import { OPEN_STATUS_SQL, type StoredRun } from '../domain/show-views.ts';
+
+export interface RunsQuestion {
+  readonly tenant: string;
+  readonly limit: number;
+  /** The last run id of the page before. */
+  readonly after?: string | undefined;
+  readonly status?: string | undefined;
+  readonly principal?: string | undefined;
+}
+
+export const readRun = async (sql: Sql, tenant: string, runId: string): Promise<StoredRun | undefined> =>
+  (
+    await sql.query<StoredRun>({
+      name: 'read-run',
+      text: 'select * from run_view where tenant = $1 and run_id = $2',
+      values: [tenant, runId],
+    })
+  )[0];
+
+/** Newest first. */
+export const readRuns = (sql: Sql, { tenant, limit, after, status, principal }: RunsQuestion): Promise<StoredRun[]> =>
+  sql.query<StoredRun>({
+    name: 'read-runs',
+    text: `select r.* from run_view r
+            where r.tenant = $1
+              and ($3::text is null or (r.first_seen, r.run_id) < (select a.first_seen, a.run_id from run_view a where a.tenant = $1 and a.run_id = $3))
+              and ($4::text is null or coalesce(r.status, ${OPEN_STATUS_SQL}) = $4)
+              and ($5::text is null or r.principal = $5)
+            order by r.first_seen desc, r.run_id desc
+            limit $2`,
+    values: [tenant, limit, after ?? null, status ?? null, principal ?? null],
+  });

@@ -1,0 +1,196 @@
+import { TOPICS, type Message, type MessageType } from '#contracts';
+import { mergeCalls, mergeRuns, RANK, type CallRow, type RunRow } from './view-rows.ts';
+
+export const FOLDED_TYPES = [
+  'RunStarted',
+  'TurnRecorded',
+  'RunEnded',
+  'CallProposed',
+  'CallAllowed',
+  'ApprovalRequested',
+  'CallSettled',
+] as const satisfies readonly MessageType[];
+export type FoldedType = (typeof FOLDED_TYPES)[number];
+
+export interface Fact {
+  readonly message: Message<FoldedType>;
+  /** Where it was read: a settlement counts only on a topic of the one who may settle. */
+  readonly topic: string;
+}
+
+export interface Folded {
+  readonly runs: readonly RunRow[];
+  readonly calls: readonly CallRow[];
+}
+
+/** Facts → one row for each run and call, sorted, so that two replicas lock rows in the same order. */
+export function foldFacts(facts: readonly Fact[]): Folded {
+  const runs = new Map<string, RunRow>();
+  const calls = new Map<string, CallRow>();
+  for (const fact of facts) {
+    const run = runRowOf(fact.message);
+    if (run) put(runs, `${run.tenant}/${run.runId}`, run, mergeRuns);
+    const call = callRowOf(fact);
+    if (call) put(calls, `${call.tenant}/${call.callId}`, call, mergeCalls);
+  }
+  return { runs: sorted(runs), calls: sorted(calls) };
+}
+
+function put<R>(rows: Map<string, R>, key: string, row: R, merge: (a: R, b: R) => R): void {
+  const known = rows.get(key);
+  rows.set(key, known ? merge(known, row) : row);
+}
+
+const sorted = <R>(rows: Map<string, R>): R[] =>
+  [...rows.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+
+/** PostgreSQL's text holds no NUL; texts of models and clients may. */
+const storable = (text: string): string => (text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text);
+const storableOrNull = (text: string | null | undefined): string | null => (text == null ? null : storable(text));
+
+function runRowOf(message: Message<FoldedType>): RunRow | null {
+  switch (message.type) {
+    case 'RunStarted': {
+      const { driver, agentName, principal, requestDigest, taskId, labels } = message.data;
+      return {
+        ...emptyRun(message),
+        driver,
+        agent: storableOrNull(agentName),
+        principal: principal.id,
+        requestDigest,
+        taskId: storableOrNull(taskId),
+        labels: JSON.stringify(labels),
+        startedAt: message.occurredAt,
+      };
+    }
+    case 'TurnRecorded':
+      return { ...emptyRun(message), turns: message.data.turn, answer: storableOrNull(message.data.answer) };
+    case 'RunEnded': {
+      const { status, outcome, cause, episode, turns, answer } = message.data;
+      return {
+        ...emptyRun(message),
+        endedRank: episode,
+        status,
+        outcome,
+        cause: cause && JSON.stringify(cause),
+        turns,
+        answer: storableOrNull(answer),
+        endedAt: message.occurredAt,
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+const emptyRun = ({ tenant, runId, occurredAt }: Message): RunRow => ({
+  tenant,
+  runId: runId!,
+  driver: null,
+  agent: null,
+  principal: null,
+  requestDigest: null,
+  taskId: null,
+  labels: null,
+  startedAt: null,
+  turns: 0,
+  endedRank: 0,
+  status: null,
+  outcome: null,
+  cause: null,
+  answer: null,
+  endedAt: null,
+  firstSeen: occurredAt,
+});
+
+function callRowOf({ message, topic }: Fact): CallRow | null {
+  switch (message.type) {
+    case 'CallProposed': {
+      const { tool, contractDigest, providerCallId, principal } = message.data;
+      const known = { tool, contractDigest, providerCallId: storableOrNull(providerCallId), principal: principal.id };
+      return { ...emptyCall(message, RANK.proposed, 'proposed'), ...known };
+    }
+    case 'ApprovalRequested': {
+      const { decisionNo, approvalId, tool, contractDigest, requester } = message.data;
+      const known = { tool, contractDigest, principal: requester.id, approvalRank: decisionNo, approvalId };
+      return { ...emptyCall(message, RANK.asked(decisionNo), 'asked'), ...known };
+    }
+    case 'CallAllowed': {
+      const { decisionNo, approvalId, tool, contractDigest } = message.data;
+      const approval = approvalId === null ? {} : { approvalRank: decisionNo, approvalId };
+      return { ...emptyCall(message, RANK.granted(decisionNo), 'granted'), tool, contractDigest, ...approval };
+    }
+    case 'CallSettled':
+      return mayCarry(topic, message.data.settledBy) ? settledRow(message) : null;
+    default:
+      return null;
+  }
+}
+
+function settledRow(message: Message<'CallSettled'>): CallRow {
+  const { data } = message;
+  const { result } = data;
+  return {
+    ...emptyCall(message, RANK.settled, data.status),
+    principal: data.principal?.id ?? null,
+    providerCallId: storableOrNull(data.providerCallId),
+    tool: storable(data.tool),
+    contractDigest: data.contractDigest,
+    approvalRank: data.approvalId === null ? 0 : (data.decisionNo ?? 1),
+    approvalId: data.approvalId,
+    settledBy: data.settledBy,
+    effect: data.effect,
+    replayed: data.replayed,
+    attempts: data.attempts,
+    durationMs: data.durationMs,
+    errorCode: data.error?.code ?? result?.fault?.code ?? null,
+    error: data.error && JSON.stringify(data.error),
+    result:
+      result &&
+      JSON.stringify({
+        sanitized: result.sanitized,
+        evidence: result.evidence,
+        truncated: result.truncated,
+        fault: result.fault,
+      }),
+    resourceIds: (result?.evidence.resourceIds ?? []).map(storable),
+    settledAt: message.occurredAt,
+  };
+}
+
+/** The right to settle moves with the call, and each holder has topics of its own. */
+function mayCarry(topic: string, settledBy: 'orchestrator' | 'policy' | 'executor'): boolean {
+  switch (settledBy) {
+    case 'orchestrator':
+      return topic === TOPICS.callRejected;
+    case 'policy':
+      return topic === TOPICS.callDecided;
+    case 'executor':
+      return topic.startsWith('call.settled.');
+  }
+}
+
+const emptyCall = ({ tenant, runId, callId, occurredAt }: Message, rank: number, status: string): CallRow => ({
+  tenant,
+  callId: callId!,
+  runId: runId!,
+  rank,
+  status,
+  principal: null,
+  providerCallId: null,
+  tool: null,
+  contractDigest: null,
+  approvalRank: 0,
+  approvalId: null,
+  settledBy: null,
+  effect: null,
+  replayed: null,
+  attempts: null,
+  durationMs: null,
+  errorCode: null,
+  error: null,
+  result: null,
+  resourceIds: null,
+  firstSeen: occurredAt,
+  settledAt: null,
+});

@@ -1,0 +1,166 @@
+/** What the API shows of runs and calls. Fields `tenant` and `requestDigest` are for the gateway's own use. */
+export interface CallSummary {
+  readonly callId: string;
+  readonly providerCallId: string | null;
+  readonly tool: string | null;
+  readonly status: string;
+  readonly errorCode: string | null;
+  readonly replayed: boolean;
+  readonly effect: string | null;
+  readonly approvalId: string | null;
+}
+
+export interface RunView {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly driver: string | null;
+  readonly agent: string | null;
+  readonly principal: string | null;
+  readonly requestDigest: string | null;
+  readonly status: string;
+  readonly outcome: string | null;
+  readonly cause: unknown;
+  readonly answer: string | null;
+  readonly taskId: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly turns: number;
+  /** RFC 3339. */
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly calls: readonly CallSummary[];
+  readonly effects: readonly {
+    readonly callId: string;
+    readonly tool: string | null;
+    readonly effect: string;
+    readonly resourceIds: readonly string[];
+  }[];
+}
+
+export interface CallView extends CallSummary {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly principal: string | null;
+  readonly contractDigest: string | null;
+  readonly decision: 'allow' | 'ask' | 'deny' | null;
+  readonly attempts: number;
+  readonly durationMs: number | null;
+  readonly error: unknown;
+  /** `{sanitized, evidence, truncated, fault}`; null until the call succeeded. */
+  readonly result: unknown;
+}
+
+export interface StoredRun {
+  tenant: string;
+  run_id: string;
+  driver: string | null;
+  agent: string | null;
+  principal: string | null;
+  request_digest: string | null;
+  task_id: string | null;
+  labels: Record<string, string> | null;
+  started_at: Date | null;
+  turns: number;
+  status: string | null;
+  outcome: string | null;
+  cause: unknown;
+  answer: string | null;
+  ended_at: Date | null;
+}
+
+export interface StoredCall {
+  tenant: string;
+  call_id: string;
+  run_id: string;
+  status: string;
+  principal: string | null;
+  provider_call_id: string | null;
+  tool: string | null;
+  contract_digest: string | null;
+  approval_id: string | null;
+  settled_by: string | null;
+  effect: string | null;
+  replayed: boolean | null;
+  attempts: number | null;
+  duration_ms: number | null;
+  error_code: string | null;
+  error: unknown;
+  result: unknown;
+  resource_ids: string[] | null;
+  settled_at: Date | null;
+}
+
+export function showRun(run: StoredRun, calls: readonly StoredCall[]): RunView {
+  return {
+    tenant: run.tenant,
+    runId: run.run_id,
+    driver: run.driver,
+    agent: run.agent,
+    principal: run.principal,
+    requestDigest: run.request_digest,
+    status: run.status ?? openStatus(run, calls),
+    outcome: run.outcome,
+    cause: run.cause ?? null,
+    answer: run.answer,
+    taskId: run.task_id,
+    labels: run.labels ?? {},
+    turns: run.turns,
+    startedAt: run.started_at?.toISOString() ?? null,
+    endedAt: run.ended_at?.toISOString() ?? null,
+    calls: calls.map(summaryOf),
+    effects: calls
+      .filter((call) => call.effect === 'applied' || call.effect === 'unknown')
+      .map((call) => ({
+        callId: call.call_id,
+        tool: call.tool,
+        effect: call.effect!,
+        resourceIds: call.resource_ids ?? [],
+      })),
+  };
+}
+
+/** The same answer as `OPEN_STATUS_SQL`, by which lists are filtered. */
+function openStatus(run: StoredRun, calls: readonly StoredCall[]): string {
+  const open = calls.filter((call) => call.settled_at === null);
+  if (open.some((call) => call.status === 'asked')) return 'awaiting_approval';
+  if (open.length > 0) return 'awaiting_calls';
+  return run.driver === 'agent' ? 'awaiting_model' : 'running';
+}
+
+export const OPEN_STATUS_SQL = `case
+  when exists (select from call_view c where c.tenant = r.tenant and c.run_id = r.run_id and c.settled_at is null and c.status = 'asked') then 'awaiting_approval'
+  when exists (select from call_view c where c.tenant = r.tenant and c.run_id = r.run_id and c.settled_at is null) then 'awaiting_calls'
+  when r.driver = 'agent' then 'awaiting_model'
+  else 'running' end`;
+
+const summaryOf = (call: StoredCall): CallSummary => ({
+  callId: call.call_id,
+  providerCallId: call.provider_call_id,
+  tool: call.tool,
+  status: call.status,
+  errorCode: call.error_code,
+  replayed: call.replayed ?? false,
+  effect: call.effect,
+  approvalId: call.approval_id,
+});
+
+export function showCall(call: StoredCall): CallView {
+  return {
+    ...summaryOf(call),
+    tenant: call.tenant,
+    runId: call.run_id,
+    principal: call.principal,
+    contractDigest: call.contract_digest,
+    decision: decisionOf(call),
+    attempts: call.attempts ?? 0,
+    durationMs: call.duration_ms,
+    error: call.error ?? null,
+    result: call.result ?? null,
+  };
+}
+
+/** Policy's own answer, whatever became of it afterwards. */
+function decisionOf(call: StoredCall): CallView['decision'] {
+  if (call.approval_id !== null) return 'ask';
+  if (call.status === 'granted' || call.settled_by === 'executor') return 'allow';
+  return call.settled_by === 'policy' ? 'deny' : null;
+}

@@ -1,0 +1,97 @@
+/**
+ * What is stored of runs and calls, and how two pieces of knowledge about one of them become one.
+ *
+ * V1 merging is commutative, associative and idempotent: facts may come in any order and any number of times.
+ * V2 the higher rank says what is; a lower, later fact only fills in what is not known.
+ * V3 a row belongs to one tenant: the same id under another tenant is another row (G12).
+ */
+export interface RunRow {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly driver: string | null;
+  readonly agent: string | null;
+  readonly principal: string | null;
+  readonly requestDigest: string | null;
+  readonly taskId: string | null;
+  /** JSON. */
+  readonly labels: string | null;
+  readonly startedAt: string | null;
+  readonly turns: number;
+  readonly endedRank: number;
+  readonly status: string | null;
+  readonly outcome: string | null;
+  /** JSON. */
+  readonly cause: string | null;
+  readonly answer: string | null;
+  readonly endedAt: string | null;
+  readonly firstSeen: string;
+}
+
+export interface CallRow {
+  readonly tenant: string;
+  readonly callId: string;
+  readonly runId: string;
+  readonly rank: number;
+  readonly status: string;
+  readonly principal: string | null;
+  readonly providerCallId: string | null;
+  readonly tool: string | null;
+  readonly contractDigest: string | null;
+  readonly approvalRank: number;
+  readonly approvalId: string | null;
+  readonly settledBy: string | null;
+  readonly effect: string | null;
+  readonly replayed: boolean | null;
+  readonly attempts: number | null;
+  readonly durationMs: number | null;
+  readonly errorCode: string | null;
+  /** JSON. */
+  readonly error: string | null;
+  /** JSON. */
+  readonly result: string | null;
+  readonly resourceIds: readonly string[] | null;
+  readonly firstSeen: string;
+  readonly settledAt: string | null;
+}
+
+/** Ranks of a call's states. A judgement after a returned grant has a higher number than the one before it. */
+export const RANK = {
+  proposed: 0,
+  asked: (decisionNo: number) => decisionNo * 10 + 1,
+  granted: (decisionNo: number) => decisionNo * 10 + 2,
+  settled: 1_000_000_000,
+} as const;
+
+const earlier = (a: string, b: string): string => (a <= b ? a : b);
+
+export function mergeRuns(a: RunRow, b: RunRow): RunRow {
+  const [high, low] = b.endedRank > a.endedRank ? [b, a] : [a, b];
+  return {
+    ...high,
+    driver: high.driver ?? low.driver,
+    agent: high.agent ?? low.agent,
+    principal: high.principal ?? low.principal,
+    requestDigest: high.requestDigest ?? low.requestDigest,
+    taskId: high.taskId ?? low.taskId,
+    labels: high.labels ?? low.labels,
+    startedAt: high.startedAt ?? low.startedAt,
+    turns: Math.max(a.turns, b.turns),
+    answer: high.answer ?? low.answer,
+    firstSeen: earlier(a.firstSeen, b.firstSeen),
+  };
+}
+
+export function mergeCalls(a: CallRow, b: CallRow): CallRow {
+  const [high, low] = b.rank > a.rank ? [b, a] : [a, b];
+  const approval = b.approvalRank > a.approvalRank ? b : a;
+  return {
+    ...high,
+    principal: high.principal ?? low.principal,
+    providerCallId: high.providerCallId ?? low.providerCallId,
+    tool: high.tool ?? low.tool,
+    contractDigest: high.contractDigest ?? low.contractDigest,
+    approvalRank: approval.approvalRank,
+    approvalId: approval.approvalId,
+    firstSeen: earlier(a.firstSeen, b.firstSeen),
+  };
+}

@@ -1,0 +1,4 @@
+import { runServices } from '#runtime';
+import { stateStoreDoor } from './state-store.module.ts';
+
+await runServices([stateStoreDoor]);

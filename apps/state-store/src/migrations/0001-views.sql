@@ -1,0 +1,51 @@
+-- Read models: folded from facts, in any order and any number of times. The truth is elsewhere.
+create table run_view (
+  tenant text not null,
+  run_id text not null,
+  driver text,
+  agent text,
+  principal text,
+  request_digest text,
+  task_id text,
+  labels json,
+  started_at timestamptz,
+  turns integer not null default 0,
+  -- Episode of the end that is shown; 0 = not ended.
+  ended_rank integer not null default 0,
+  status text,
+  outcome text,
+  cause json,
+  answer text,
+  ended_at timestamptz,
+  first_seen timestamptz not null,
+  primary key (tenant, run_id)
+) with (fillfactor = 70);
+create index run_view_newest on run_view (tenant, first_seen desc, run_id desc);
+
+create table call_view (
+  tenant text not null,
+  call_id text not null,
+  run_id text not null,
+  rank integer not null,
+  status text not null,
+  principal text,
+  provider_call_id text,
+  tool text,
+  contract_digest text,
+  approval_rank integer not null default 0,
+  approval_id text,
+  settled_by text,
+  effect text,
+  replayed boolean,
+  attempts integer,
+  duration_ms double precision,
+  error_code text,
+  -- json, not jsonb: it is only ever shown as it came.
+  error json,
+  result json,
+  resource_ids text[],
+  first_seen timestamptz not null,
+  settled_at timestamptz,
+  primary key (tenant, call_id)
+) with (fillfactor = 60);
+create index call_view_of_run on call_view (tenant, run_id);

@@ -1,0 +1,4 @@
+import { runServices } from '#runtime';
+import { telemetryDoor } from './telemetry.module.ts';
+
+await runServices([telemetryDoor]);

@@ -1,0 +1,43 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ConsumerSpec } from '#bus';
+import { returnedTopic, settledTopic, TOPICS } from '#contracts';
+import type { Database, Outbox } from '#persistence';
+import type { Log } from '#runtime';
+import { recordEvents } from './adapters/audit.repository.ts';
+import { AUDITED_TYPES, auditEntries } from './domain/audit-entries.ts';
+
+export interface TelemetryOptions {
+  readonly database: Database;
+  readonly outbox: Outbox;
+  readonly log: Log;
+  readonly pools: readonly string[];
+  readonly lingerMs: number;
+}
+
+/** Facts in, audit records out: each fact once, in one dense chain a tenant, published after the commit. */
+export function telemetryConsumers({ database, outbox, log, pools, lingerMs }: TelemetryOptions): ConsumerSpec[] {
+  const recorder: ConsumerSpec<(typeof AUDITED_TYPES)[number]> = {
+    group: 'telemetry',
+    topics: [
+      TOPICS.callRejected,
+      TOPICS.callDecided,
+      TOPICS.runEvents,
+      ...pools.flatMap((pool) => [settledTopic(pool), returnedTopic(pool)]),
+    ],
+    from: 'earliest',
+    accepts: AUDITED_TYPES,
+    maxBatch: 512,
+    async reduce(batch) {
+      if (lingerMs > 0) await delay(lingerMs);
+      const { entries, foreign } = auditEntries(
+        batch.map(({ message, delivery }) => ({ message, topic: delivery.topic })),
+      );
+      for (const { callId, topic } of foreign)
+        log.warn({ callId, topic }, 'settlement on a topic of another holder: dropped');
+      if (entries.length === 0) return;
+      const staged = await database.transaction(async (tx) => outbox.append(tx, await recordEvents(tx, entries)));
+      outbox.emit(staged);
+    },
+  };
+  return [recorder as unknown as ConsumerSpec];
+}

@@ -1,0 +1,5 @@
+export * from './check-publishable.ts';
+export * from './contract-cache.ts';
+export * from './contract-digest.ts';
+export * from './contract.store.ts';
+export * from './validator.ts';

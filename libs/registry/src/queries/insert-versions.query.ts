@@ -1,0 +1,24 @@
+import type { Sql } from '#persistence';
+
+export interface VersionRow {
+  readonly digest: string;
+  readonly tool: string;
+  readonly version: string;
+  /** JSON text of the contract. */
+  readonly body: string;
+}
+
+/** Inserts what is new of the contracts and versions; what is there already stays. Give the rows sorted by tool and version. */
+export async function insertVersions(sql: Sql, tenant: string, rows: readonly VersionRow[]): Promise<void> {
+  await sql.change({
+    name: 'insert-contracts',
+    text: `insert into contract (digest, body) select * from unnest($1::text[], $2::jsonb[]) on conflict do nothing`,
+    values: [rows.map((r) => r.digest), rows.map((r) => r.body)],
+  });
+  await sql.change({
+    name: 'insert-versions',
+    text: `insert into tool_version (tenant, tool, version, digest)
+           select $1, * from unnest($2::text[], $3::text[], $4::text[]) on conflict do nothing`,
+    values: [tenant, rows.map((r) => r.tool), rows.map((r) => r.version), rows.map((r) => r.digest)],
+  });
+}

@@ -1,0 +1,64 @@
+import type { CallError, ToolContract } from '#contracts';
+import type { ErrorCode } from '#kernel';
+
+/**
+ * A runner makes one attempt at one call and says honestly how far it got.
+ *
+ * R1 `not_sent`: no byte of the request left, nothing can have happened.
+ * R2 `maybe_sent`: it may have happened and nobody told; for a write only the contract's safe repeat, a probe or a person helps.
+ * R3 `answered`: the tool itself said that it failed; `noEffect` says whether that proves that nothing was changed.
+ * R4 a runner never throws, never repeats, never follows a redirect, and never holds more than its cap of an answer.
+ * R5 for a read `noEffect` is always true.
+ */
+export interface RunRequest {
+  readonly contract: ToolContract;
+  readonly digest: string;
+  /** Normalized: exactly what was approved. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly operationKey: string;
+  readonly callId: string;
+  readonly tenant: string;
+  /** 1 for the first attempt of the call. */
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+  /** Resource → fence epoch, for tools that refuse a late writer. */
+  readonly fence?: Readonly<Record<string, number>>;
+  /** Called once, just before the first byte may leave. What it throws stops the attempt as `not_sent`. */
+  onSending(): void;
+}
+
+export type RunOutcome =
+  | {
+      readonly kind: 'answered';
+      /** Plain JSON, or an `UnreadableResult`; hand it to `makeViews` as it is. */
+      readonly value: unknown;
+      /** Bytes as received; what a local tool returned, as JSON. */
+      readonly raw: Buffer;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly sent: 'not_sent' | 'maybe_sent' | 'answered';
+      readonly noEffect: boolean;
+      readonly error: CallError;
+      readonly raw?: Buffer;
+    };
+export type FailedOutcome = Extract<RunOutcome, { kind: 'failed' }>;
+
+export interface Runner {
+  run(request: RunRequest): Promise<RunOutcome>;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+/** The tool succeeded, but its answer cannot be read: a fault of the view, not of the effect. */
+export class UnreadableResult {
+  readonly code: Extract<ErrorCode, 'INVALID_RESULT' | 'RESULT_TOO_LARGE'>;
+  readonly message: string;
+  constructor(code: UnreadableResult['code'], message: string) {
+    this.code = code;
+    this.message = message;
+  }
+}
+
+/** Bytes of one answer that are read at most; beyond it the answer is RESULT_TOO_LARGE and never asked for again. */
+export const HARD_CAP_BYTES = 8_388_608;

@@ -1,0 +1,97 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { loadWorkspace, neededEnv } from '#tools';
+
+const good = fileURLToPath(new URL('../../testing/workspaces/good/', import.meta.url));
+
+describe('loadWorkspace', () => {
+  const made: string[] = [];
+  const folder = async (files: Record<string, string>): Promise<string> => {
+    const root = await mkdtemp(path.join(os.tmpdir(), 'workspace-'));
+    made.push(root);
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(path.dirname(path.join(root, name)), { recursive: true });
+      await writeFile(path.join(root, name), text);
+    }
+    return root;
+  };
+  afterAll(() => Promise.all(made.map((root) => rm(root, { recursive: true }))));
+
+  const contract = {
+    namespace: 'x',
+    name: 'look',
+    version: '1.0.0',
+    layer: 'read',
+    title: 'T',
+    description: 'D',
+    whenToUse: 'U',
+    whenNotToUse: 'N',
+    sideEffects: 'none',
+    input: { type: 'object' },
+    output: {},
+  };
+  const http = JSON.stringify({ ...contract, execution: { kind: 'http', method: 'GET', url: 'http://x/' } });
+
+  it('loads tools of modules and files, policies and agents', async () => {
+    const workspace = await loadWorkspace(good);
+    expect(workspace.name).toBe('good');
+    expect(workspace.tools.map((tool) => [tool.contract.name, typeof tool.handler])).toEqual([
+      ['fetch', 'undefined'],
+      ['look', 'function'],
+    ]);
+    expect(neededEnv(workspace.tools[0]!.contract)).toEqual(['GOOD_URL']);
+    expect(workspace.policies).toEqual([{ id: 'open', text: expect.stringContaining('permit') }]);
+    expect(workspace.agents).toMatchObject([
+      {
+        name: 'looker',
+        model: 'gpt-test',
+        instructions: 'Look.',
+        toolset: ['good.look', 'good.fetch@1.0.0'],
+        budgets: { maxTurns: 3 },
+      },
+    ]);
+  });
+
+  it('tells every fault of every file in one message (G13)', async () => {
+    const root = await folder({
+      'tools/a.json': http,
+      'tools/b.json': http,
+      'tools/c.json': '{"name":1,"name":2}',
+      'tools/d.yaml': 'a: [',
+      'tools/e.json': JSON.stringify({ ...contract, name: 'Bad-Name', execution: { kind: 'local' } }),
+      'tools/f.json': JSON.stringify({ ...contract, name: 'orphan', execution: { kind: 'local' } }),
+      'tools/g.mjs': 'export const x = 1;',
+      'tools/h.mjs': 'throw new Error("cannot start");',
+      'policies/p.cedar': '  ',
+      'agents/q.yaml': 'name: Q\nmodel: m\ninstructions: i\ntoolset: [nope]\nextra: 1',
+      'tools/README.md': 'ignored',
+      'tools/a.spec.ts': 'ignored',
+    });
+    const message = await loadWorkspace(root).then(
+      () => '',
+      (error: Error) => error.message,
+    );
+    for (const part of [
+      'tools/b.json: defines x.look@1.0.0, which a.json defines too',
+      'tools/c.json: The key stands twice',
+      'tools/d.yaml: ',
+      'tools/e.json: tool x.Bad-Name@1.0.0 is not a valid contract: /name',
+      'tools/f.json: x.orphan@1.0.0 is a local tool without a handler',
+      'tools/g.mjs: exports no tool',
+      'tools/h.mjs: cannot start',
+      'policies/p.cedar: is empty',
+      'agents/q.yaml: /name:',
+      'agents/q.yaml: /toolset/0:',
+      'agents/q.yaml: /: Unrecognized key',
+    ])
+      expect(message).toContain(part);
+    expect(message).not.toContain('README');
+  });
+
+  it('says so when the folder is missing or empty', async () => {
+    await expect(loadWorkspace('/no/such/folder')).rejects.toThrow('the workspace folder does not exist');
+    await expect(loadWorkspace(await folder({}))).rejects.toThrow('the workspace is empty');
+  });
+});

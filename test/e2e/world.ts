@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { startScriptedServer } from '#providers';
+import { script } from '../../examples/incident-triage/script.ts';
+import { start as startIncidents } from '../../examples/incident-triage/service/start.ts';
+import { startEffectSink, type EffectSink } from './effect-sink.ts';
+
+/** What lies outside the installation under test: source systems and the model. */
+export interface World {
+  readonly sink: EffectSink;
+  readonly incidentsUrl: string;
+  /** Settings of the services for it. */
+  readonly env: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+const here = import.meta.dirname;
+
+export async function startWorld(examples = path.join(here, '../../examples')): Promise<World> {
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'countersign-world-'));
+  const sink = await startEffectSink();
+  const incidents = await startIncidents(0, directory);
+  const model = await startScriptedServer({ script });
+  return {
+    sink,
+    incidentsUrl: incidents.url,
+    env: {
+      COUNTERSIGN_DEV: '1',
+      COUNTERSIGN_WORKSPACES: `${path.join(examples, 'incident-triage')},${path.join(here, 'workspace')}`,
+      COUNTERSIGN_TOOL_ENV: 'INCIDENTS_URL,PROBE_URL',
+      INCIDENTS_URL: incidents.url,
+      PROBE_URL: sink.url,
+      COUNTERSIGN_OPENAI_BASE_URL: model.url,
+      OPENAI_API_KEY: 'scripted',
+    },
+    async close() {
+      await model.close();
+      await incidents.close();
+      await sink.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
