@@ -1,4 +1,4 @@
-import http from 'node:http';
+import type http from 'node:http';
 import { createRunner, type DefinedTool, type RunOutcome } from '#tools';
 import { json, openHttpToolServer } from '../../libs/tools/testing/http-tool-server.ts';
 import { sampleWrite } from '../../libs/tools/testing/sample-contract.ts';

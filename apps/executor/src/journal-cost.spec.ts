@@ -58,11 +58,12 @@ describe('the cost of a governed write at the executor', () => {
     const scans = async (): Promise<number> =>
       (
         await database.query<{ n: number }>({
-          text: `select coalesce(sum(seq_scan), 0)::int n from pg_stat_user_tables where relname in ('call', 'operation', 'grant_use', 'call_result')`,
+          text: `select coalesce(sum(seq_scan), 0)::int n from pg_stat_user_tables where relname in ('call', 'operation', 'grant_use', 'call_result', 'resource_hold')`,
         })
       )[0]!.n;
     const before = await scans();
-    const granted = Array.from({ length: 8 }, () => grant());
+    const of = tool({ concurrency: 'per_resource', resources: ['ticket:{id}'] });
+    const granted = Array.from({ length: 8 }, (_, n) => grant({ of, resources: [`ticket:${n}`] }));
     await executor.deliverGrants(...granted);
     await Promise.all(granted.map((g) => executor.settlement(g.callId!)));
     await executor.deliverGrants(...granted);

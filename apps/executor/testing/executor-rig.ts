@@ -22,6 +22,7 @@ import { wireExecutor } from '../src/executor.wiring.ts';
 
 export const POOL = 'default';
 const key = importSigningKey(generateSigningKey());
+export const publicKey = key.publicJwk;
 export const foreignKey = importSigningKey(generateSigningKey());
 
 const contracts = new Map<string, ToolContract>();

@@ -289,9 +289,8 @@ describe('the start', () => {
       path.join(workspace, 'policies', 'broken.cedar'),
       '\npermit (principal, action, resource) when { context.nothing };',
     );
-    await expect(openPolicy({ url: policy.url, env: { COUNTERSIGN_WORKSPACES: workspace } })).rejects.toThrow(
-      /broken\.cedar:2: .*nothing/,
-    );
+    const settings = resolveSettings(policyDoor.settings, { COUNTERSIGN_WORKSPACES: workspace });
+    await expect(policyDoor.open({ settings } as never)).rejects.toThrow(/broken\.cedar:2: .*nothing/);
     writeFileSync(
       path.join(workspace, 'policies', 'broken.cedar'),
       '@id("no-writes") forbid (principal, action, resource) when { context.layer == "write" };',

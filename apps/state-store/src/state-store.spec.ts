@@ -104,16 +104,14 @@ describe('the state store', () => {
     const expected = await shape('dev', normal.runId, normal.callIds);
     await fc.assert(
       fc.asyncProperty(
-        fc
-          .array(fc.nat(normal.facts.length - 1), { maxLength: 12 })
-          .chain((repeats) =>
-            fc.tuple(
-              fc.shuffledSubarray([...normal.facts.keys(), ...repeats], {
-                minLength: normal.facts.length + repeats.length,
-              }),
-              fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 30, maxLength: 30 }),
-            ),
+        fc.array(fc.nat(normal.facts.length - 1), { maxLength: 12 }).chain((repeats) =>
+          fc.tuple(
+            fc.shuffledSubarray([...normal.facts.keys(), ...repeats], {
+              minLength: normal.facts.length + repeats.length,
+            }),
+            fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 30, maxLength: 30 }),
           ),
+        ),
         async ([order, sizes]) => {
           const { runId, callIds, facts } = runFacts();
           for (let i = 0, n = 0; i < order.length; i += sizes[n++ % sizes.length]!) {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { type z } from 'zod';
 import { issueDetails, toolContractSchema, type ToolContract, type ToolContractInput } from '#contracts';
 import { CountersignError, type ErrorDetail } from '#kernel';
 import { contractDigest } from '#registry';

@@ -57,7 +57,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
       gateway: `http://127.0.0.1:${httpPort}`,
       kafka: infrastructure.kafka,
       redis: infrastructure.redis,
-      postgres: withoutPassword(infrastructure.postgres),
+      postgres: infrastructure.postgres,
       services: () => services.list().map(({ name, pid }) => ({ name, pid: pid ?? null })),
       async close() {
         await services.stop();
@@ -92,7 +92,7 @@ async function openRealStack(say: (line: string) => void): Promise<Infrastructur
       COUNTERSIGN_DATABASE_URL: stack.databaseUrl,
     },
     kafka: stack.kafkaBrokers,
-    redis: withoutPassword(stack.redisUrl),
+    redis: stack.redisUrl,
     postgres: stack.databaseUrl,
     close: () => stack.close(),
   };
@@ -113,12 +113,6 @@ function inherited(): Environment {
   return Object.fromEntries(
     names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
   );
-}
-
-function withoutPassword(url: string): string {
-  const parsed = new URL(url);
-  parsed.password = '';
-  return parsed.href;
 }
 
 /** A task of its own for each start, so that keys of an earlier start are not replayed. */

@@ -6,6 +6,7 @@ export interface DemoReport {
   /** From the start of this command to the first run accepted. */
   readonly startupMs: number;
   readonly services: readonly { readonly name: string; readonly pid: number | null }[];
+  /** Addresses on loopback, as a client needs them (the local database with its local password). */
   readonly endpoints: {
     readonly http: string;
     readonly kafka: string | null;

@@ -11,7 +11,7 @@ export async function renewLeases(sql: Sql, owner: string, leases: readonly Leas
     name: 'renew-leases',
     text: `update call c set lease_until = now() + c.lease_ms * interval '1 millisecond'
              from unnest($1::text[], $2::int[]) as i (call_id, epoch)
-            where c.call_id = i.call_id and c.lease_epoch = i.epoch and c.lease_owner = $3 and c.state in ('queued', 'intended')
+            where c.call_id = i.call_id and c.lease_epoch = i.epoch and c.lease_owner = $3
            returning c.call_id`,
     values: [leases.map((l) => l.callId), leases.map((l) => l.epoch), owner],
   });

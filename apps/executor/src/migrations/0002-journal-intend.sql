@@ -9,7 +9,7 @@
 create function journal_intend(p_calls json, p_owner text)
 returns table (call_id text, answer text, lease_epoch integer, fences json, settlement text, attempts integer)
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
 as $body$
 #variable_conflict use_column
 declare
@@ -143,10 +143,12 @@ begin
   -- J6: all or nothing: who misses one thing gives the rest back in this transaction and waits as a queued row.
   if cardinality(owning) < cardinality(granted) then
     waiting := array(select unnest(granted) except select unnest(owning) except select unnest(answering));
+    with back as materialized (
+      select i.tenant, r.resource, i.call_id
+        from unnest(input) i cross join lateral (select h collate "C" as resource from unnest(i.holds) h) r
+       where i.call_id = any (granted) and i.call_id <> all (owning) order by i.tenant, r.resource)
     update resource_hold h set holder = null
-      from unnest(input) i cross join lateral unnest(i.holds) as r (resource)
-     where i.call_id = any (granted) and i.call_id <> all (owning)
-       and h.tenant = i.tenant and h.resource = r.resource and h.holder = i.call_id;
+      from back b where h.tenant = b.tenant and h.resource = b.resource and h.holder = b.call_id;
     delete from grant_use g using unnest(input) i where i.call_id = any (waiting) and g.jti = i.jti;
     update call c set state = 'queued', queued_at = coalesce(c.queued_at, now()), intended_at = null, attempts = 0
      where c.call_id = any (waiting);

@@ -6,24 +6,26 @@
 create function journal_settle(p_outcomes json, p_owner text)
 returns table (call_id text, outgoing_id bigint, settlement text)
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
 as $body$
 #variable_conflict use_column
 declare
   input outcome_input[] := array(select r from json_populate_recordset(null::outcome_input, p_outcomes) r);
+  changed settled_row[];
   done text[];
   reads text[] := '{}';
 begin
-  with changed as (
+  -- J9. A row has an owner only while it is queued or intended (a check of the table).
+  with settled as (
     update call c
        set state = i.state, lease_owner = null, lease_until = null, settled_at = now()
       from unnest(input) i
-     where i.epoch > 0 and c.call_id = i.call_id and c.state in ('intended', 'queued')
-       and c.lease_owner = p_owner and c.lease_epoch = i.epoch
-    returning c.call_id)
-  select coalesce(array_agg(d.call_id), '{}') into done from changed d;
+     where i.epoch > 0 and c.call_id = i.call_id and c.lease_owner = p_owner and c.lease_epoch = i.epoch
+    returning row(c.call_id, c.tenant, c.tool, c.class, c.key_hash, c.mode, c.holds, i.operation, i.keep_holds)::settled_row as one)
+  select coalesce(array_agg(s.one), '{}') into changed from settled s;
+  done := array(select d.call_id from unnest(changed) d);
 
-  if exists (select from unnest(input) i where i.epoch = 0) then
+  if cardinality(changed) < cardinality(input) then
     with recorded as (
       insert into call as c (call_id, tenant, pool, state, decision_no, grant_digest, tool, class, key_hash, args_digest, repeat,
                         lease_ms, attempts, settled_at)
@@ -35,26 +37,22 @@ begin
     select coalesce(array_agg(r.call_id), '{}') into reads from recorded r;
   end if;
 
-  -- J10: holds go with the outcome; an unknown one keeps them.
-  if exists (select from call c where c.call_id = any (done) and cardinality(c.holds) > 0) then
-    with locked as (
-      select h.tenant, h.resource
-        from call c
-        join unnest(input) i on i.call_id = c.call_id and not i.keep_holds
-       cross join lateral unnest(c.holds) as r (resource)
-        join resource_hold h on h.tenant = c.tenant and h.resource = r.resource and h.holder = c.call_id
-       where c.call_id = any (done)
-       order by h.tenant, h.resource
-         for update of h)
-    update resource_hold h set holder = null from locked l where h.tenant = l.tenant and h.resource = l.resource;
+  -- J10: holds go with the outcome; an unknown one keeps them. Same order of tables and rows as journal_intend.
+  if exists (select from unnest(changed) d where cardinality(d.holds) > 0) then
+    with over as materialized (
+      select d.tenant, r.resource, d.call_id
+        from unnest(changed) d cross join lateral (select h collate "C" as resource from unnest(d.holds) h) r
+       where not d.keep_holds order by d.tenant, r.resource)
+    update resource_hold h set holder = null
+      from over o where h.tenant = o.tenant and h.resource = o.resource and h.holder = o.call_id;
   end if;
 
   update operation o
-     set state = i.operation
-    from unnest(input) i join call c on c.call_id = i.call_id
-   where i.call_id = any (done) and i.operation is not null and c.mode = 'act'
-     and o.tenant = c.tenant and o.tool = c.tool and o.class = c.class and o.key_hash = c.key_hash
-     and o.call_id = c.call_id and o.state = 'running';
+     set state = d.operation
+    from unnest(changed) d
+   where d.operation is not null and d.mode = 'act'
+     and o.tenant = d.tenant and o.tool = d.tool and o.class = d.class and o.key_hash = d.key_hash
+     and o.call_id = d.call_id and o.state = 'running';
 
   insert into call_result (call_id, settlement)
   select i.call_id, i.settlement from unnest(input) i
@@ -78,7 +76,7 @@ create function journal_sweep(p_pool text, p_owner text, p_limit integer)
 returns table (call_id text, state text, mode text, lease_epoch integer, lease_ms integer, attempts integer, repeat text,
                message text, fences json, settlement text, waited_ms double precision)
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $body$
 #variable_conflict use_column
 declare
@@ -97,9 +95,12 @@ begin
     returning c.call_id)
   select coalesce(array_agg(o.call_id), '{}') into taken from owned o;
 
+  with theirs as materialized (
+    select c.tenant, r.resource, c.call_id
+      from call c cross join lateral (select h collate "C" as resource from unnest(c.holds) h) r
+     where c.call_id = any (taken) order by c.tenant, r.resource)
   update resource_hold h set fence = h.fence + 1
-    from call c cross join lateral unnest(c.holds) as r (resource)
-   where c.call_id = any (taken) and h.tenant = c.tenant and h.resource = r.resource and h.holder = c.call_id;
+    from theirs t where h.tenant = t.tenant and h.resource = t.resource and h.holder = t.call_id;
 
   return query
   select c.call_id, c.state, c.mode, c.lease_epoch, c.lease_ms, c.attempts, c.repeat, q.message,

@@ -1,6 +1,6 @@
 import { CALL_ID_PATTERN, InfrastructureError, RUN_ID_PATTERN, runIdOfCall } from '#kernel';
 import type { Reads } from '#runtime';
-import { isEnded, isSettled, type View } from '../domain/views.ts';
+import { isEnded, isSettled, ownerOf, type View } from '../domain/views.ts';
 import type { AcceptedCall, AcceptedRun, AcceptedRuns } from './accepted-runs.ts';
 
 /**
@@ -21,7 +21,7 @@ export class RunViews {
     if (!RUN_ID_PATTERN.test(runId)) return null;
     const accepted = this.#accepted.run(tenant, runId);
     return this.#first([
-      () => this.#ask('state-store', 'run', { tenant, runId }),
+      () => this.#ask('state-store', 'run', { tenant, runId }).then((view) => this.#withOwner(tenant, runId, view)),
       () => this.#ask('orchestrator', 'run', { tenant, runId }),
       () => Promise.resolve(accepted ? acceptedRun(accepted) : null),
     ]);
@@ -41,7 +41,10 @@ export class RunViews {
     if (!CALL_ID_PATTERN.test(callId)) return null;
     const accepted = this.#accepted.call(tenant, callId);
     return this.#first([
-      () => this.#ask('state-store', 'call', { tenant, callId }),
+      () =>
+        this.#ask('state-store', 'call', { tenant, callId }).then((view) =>
+          this.#withOwner(tenant, runIdOfCall(callId), view),
+        ),
       () => this.#callOfRun(tenant, callId),
       () => Promise.resolve(accepted ? acceptedCall(accepted.run, accepted.call) : null),
     ]);
@@ -67,7 +70,16 @@ export class RunViews {
     const run = await this.#ask('orchestrator', 'run', { tenant, runId });
     const calls = (run?.calls ?? []) as readonly View[];
     const call = calls.find((candidate) => candidate.callId === callId);
-    return call ? { runId, ...call } : null;
+    return call ? { runId, principal: run?.principal, contractDigest: null, ...call } : null;
+  }
+
+  /** A view that does not know yet who started the run: the orchestrator does. */
+  async #withOwner(tenant: string, runId: string, view: View | null): Promise<View | null> {
+    if (!view || ownerOf(view) !== null) return view;
+    const accepted = this.#accepted.run(tenant, runId);
+    if (accepted) return { ...view, principal: accepted.principalId };
+    const run = await this.#ask('orchestrator', 'run', { tenant, runId }).catch(awayAsNull);
+    return { ...view, principal: run?.principal ?? null };
   }
 
   /** A view of another tenant than the one asked for is none, whoever gives it. */

@@ -71,16 +71,28 @@ export const decisionSchema = z.strictObject({
 });
 export type DecisionRequest = z.infer<typeof decisionSchema>;
 
-const page = {
-  limit: z.coerce.number({ error: 'expected a number' }).int().min(1).max(200).default(50),
-  after: z.string().min(1).max(256).optional(),
-};
-export const runsQuerySchema = z.strictObject({ ...page, status: runStatusSchema.optional() });
+const limit = (max: number) => z.coerce.number({ error: 'expected a number' }).int().min(1).max(max).default(50);
+
+export const runsQuerySchema = z.strictObject({
+  limit: limit(200),
+  after: runIdSchema.optional(),
+  status: runStatusSchema.optional(),
+});
 export const approvalsQuerySchema = z.strictObject({
-  ...page,
+  limit: limit(200),
+  after: z.string().regex(APPROVAL_ID_PATTERN).optional(),
   status: z.enum(['pending', 'approved', 'rejected', 'expired', 'withdrawn', 'superseded', 'consumed']).optional(),
 });
-export const auditQuerySchema = z.strictObject({ ...page, runId: runIdSchema.optional(), callId: callIdSchema.optional() });
+export const auditQuerySchema = z.strictObject({
+  limit: limit(500),
+  /** The number that the page before gave as `next`. */
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, 'expected the `next` of the page before')
+    .optional(),
+  runId: runIdSchema.optional(),
+  callId: callIdSchema.optional(),
+});
 export const noQuerySchema = z.strictObject({});
 
 /** @throws CountersignError INVALID_ARGS with every fault and its JSON pointer */

@@ -11,26 +11,22 @@ const SETTLED: ReadonlySet<unknown> = new Set(callStatusSchema.options);
 export const isEnded = (run: View): boolean => ENDED.has(run.status);
 export const isSettled = (call: View): boolean => SETTLED.has(call.status);
 
-/** Who started the run or call, when the view says so. */
-function ownerOf(view: View): string | undefined {
-  const found = view.principalId ?? view.principal ?? view.requester;
-  if (typeof found === 'string') return found;
-  return (found as { id?: string } | null | undefined)?.id;
-}
+/** Who started the run or call, when the view knows it (the first facts that make a view may not). */
+export const ownerOf = (view: View): string | null => (typeof view.principal === 'string' ? view.principal : null);
 
 /** An agent sees its own work; operators and auditors see all of their tenant. */
 export const maySee = (caller: Caller, view: View): boolean =>
-  seesTenant(caller) || (ownerOf(view) ?? caller.principal.id) === caller.principal.id;
+  seesTenant(caller) || ownerOf(view) === caller.principal.id;
 
 /** For our own use only. */
-const INTERNAL = new Set(['tenant', 'requestDigest', 'shard']);
+const INTERNAL = new Set(['tenant', 'requestDigest']);
 
 export const publicView = (view: View): View =>
   Object.fromEntries(Object.entries(view).filter(([name]) => !INTERNAL.has(name)));
 
-/** The settlement that a stored call holds; null while it has none. */
+/** The settlement that a stored call holds; null while it has none, or where only its summary is known. */
 export function settlementOfView(call: View): Settlement | null {
-  if (!isSettled(call)) return null;
+  if (!isSettled(call) || call.result === undefined) return null;
   return {
     callId: String(call.callId),
     runId: String(call.runId),

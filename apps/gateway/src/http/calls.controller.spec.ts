@@ -233,9 +233,35 @@ describe('one governed call over HTTP', () => {
     }
   });
 
+  it('a view that does not know its owner yet is shown to nobody but the owner', async () => {
+    const runId = runIdFromKey('dev', 'user:x', 'POST /v1/calls', 'k');
+    const callId = callIdOf(runId, 1);
+    stored[callId] = { callId, runId, tenant: 'dev', principal: null, status: 'proposed' };
+    const look = async (as: string) => (await gateway.request('GET', `/v1/calls/${callId}`, { as })).status;
+    expect(await look('dev.dev.alice.agent')).toBe(404);
+    stored[runId] = { runId, tenant: 'dev', principal: 'user:alice', status: 'running', calls: [] };
+    expect(await look('dev.dev.alice.agent')).toBe(200);
+    expect(await look('dev.dev.mallory.agent')).toBe(404);
+  });
+
+  it('a settled call of which only the summary is known shows no result, rather than an empty one (G9)', async () => {
+    const runId = runIdFromKey('dev', 'user:x', 'POST /v1/calls', 'k2');
+    const callId = callIdOf(runId, 1);
+    const summary = { callId, tool: TOOL, status: 'succeeded', effect: 'applied' };
+    stored[runId] = { runId, tenant: 'dev', principal: 'user:alice', status: 'completed', calls: [summary] };
+    expect((await gateway.request('GET', `/v1/calls/${callId}`)).body).toMatchObject({
+      status: 'succeeded',
+      result: null,
+    });
+    stored[callId] = { ...summary, runId, principal: 'user:alice', result: views, error: null };
+    const shown = (await gateway.request('GET', `/v1/calls/${callId}`)).body;
+    expect(shown).toMatchObject({ status: 'succeeded', result: { ok: true, data: { id: 'T-1' } } });
+    expect(shown).not.toHaveProperty('error');
+  });
+
   it('a view of another tenant is not shown, even if a service gave it (G12)', async () => {
     const runId = runIdFromKey('other', 'user:x', 'POST /v1/runs', 'k');
-    stored[runId] = { runId, tenant: 'other', status: 'running' };
+    stored[runId] = { runId, tenant: 'other', principal: 'user:alice', status: 'running' };
     expect((await gateway.request('GET', `/v1/runs/${runId}`)).status).toBe(404);
   });
 });

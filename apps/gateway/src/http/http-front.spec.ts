@@ -266,7 +266,7 @@ describe('bad input gets one clear answer that names the place', () => {
     ['a wrong method', 405, 'NOT_FOUND', null, 'DELETE', '/v1/runs'],
     ['an address that cannot be decoded', 400, 'INVALID_ARGS', null, 'GET', '/v1/runs/%'],
     ['an over-long id', 414, 'INVALID_ARGS', null, 'GET', `/v1/runs/${'x'.repeat(200)}`],
-  ])('%s → %i %s', async (_name, status, code, detail, method, url, options) => {
+  ])('%s → %i %s', async (_name, status, code, detail, method, url, options = {}) => {
     const answer = await gateway.request(method, url, options);
     expect(answer.status).toBe(status);
     expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);

@@ -1,7 +1,8 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { newId } from '#kernel';
 import type { HttpFront, Log } from '#runtime';
-import { ProblemFilter } from './problem.filter.ts';
+import type { HttpReply } from './http-request.ts';
+import { ProblemFilter, type FailedRequest } from './problem.filter.ts';
 import { RouteTable } from './route-table.ts';
 
 /** Milliseconds in which a request must have arrived whole. */
@@ -20,6 +21,8 @@ function requestId({ headers }: RawRequest): string {
 
 /** The gateway's HTTP server: bodies stay bytes until the strict parser reads them, every error is a problem document. */
 export function httpFront(maxBodyBytes: number, log: Log): HttpFront {
+  const routes = new RouteTable();
+  const filter = new ProblemFilter(routes, log);
   return {
     fastify: {
       bodyLimit: maxBodyBytes,
@@ -27,10 +30,10 @@ export function httpFront(maxBodyBytes: number, log: Log): HttpFront {
       keepAliveTimeout: KEEP_ALIVE_MS,
       requestIdHeader: false,
       genReqId: requestId,
+      // What the router refuses before any hook runs: addresses that cannot be decoded or are too long.
+      frameworkErrors: (error: Error, request: FailedRequest, reply: HttpReply) => filter.answer(error, request, reply),
     },
     configure: (app: NestFastifyApplication) => {
-      const routes = new RouteTable();
-      const filter = new ProblemFilter(routes, log);
       const server = app.getHttpAdapter().getInstance();
       server.removeAllContentTypeParsers();
       server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>

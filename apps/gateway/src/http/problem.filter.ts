@@ -5,7 +5,7 @@ import { asProblem, HttpProblem, problemDocument } from '../domain/problem.ts';
 import type { HttpReply } from './http-request.ts';
 import type { RouteTable } from './route-table.ts';
 
-interface FailedRequest {
+export interface FailedRequest {
   readonly id: string;
   readonly method: string;
   readonly url: string;
@@ -30,7 +30,7 @@ export class ProblemFilter implements ExceptionFilter {
   answer(error: unknown, request: FailedRequest, reply: HttpReply): void {
     const problem = asProblem(error) ?? this.#ofFramework(error, request) ?? this.#fault(error, request);
     for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value);
-    reply.status(problem.status).type('application/problem+json');
+    reply.status(problem.status).header('x-request-id', request.id).type('application/problem+json');
     reply.send(JSON.stringify(problemDocument(problem, request.id)));
   }
 

@@ -12,8 +12,7 @@ export interface DueRuns {
 export async function claimDueRuns(sql: Sql, limit: number): Promise<DueRuns> {
   const rows = await sql.query<RunRow & { now: number }>({
     name: 'claim-due-runs',
-    text: `select ${RUN_COLUMNS}, ceil(extract(epoch from now()) * 1000)::bigint as now
-             from run where wake_at <= now() order by wake_at limit $1 for update skip locked`,
+    text: `select ${RUN_COLUMNS}, ceil(extract(epoch from now()) * 1000)::bigint as now from claim_due_runs($1)`,
     values: [limit],
   });
   return { runs: rows.map(runOfRow), now: rows[0]?.now ?? 0 };

@@ -7,7 +7,7 @@ export async function loadRuns(sql: Sql, runIds: readonly string[]): Promise<Map
   if (runIds.length === 0) return new Map();
   const rows = await sql.query<RunRow>({
     name: 'load-runs',
-    text: `select ${RUN_COLUMNS} from run where run_id = any($1::text[]) order by run_id for update`,
+    text: `select ${RUN_COLUMNS} from lock_runs($1)`,
     values: [[...runIds].sort()],
   });
   return new Map(rows.map((row) => [row.run_id, runOfRow(row)]));

@@ -6,13 +6,9 @@ import { seconds } from './run-row.ts';
 /** The rows are locked by the caller's transaction. */
 export async function updateRuns(sql: Sql, runs: readonly Run[]): Promise<void> {
   if (runs.length === 0) return;
-  await sql.change({
-    name: 'update-runs',
-    text: `update run r
-              set status = u.status, state = u.state::json, version = r.version + 1,
-                  wake_at = to_timestamp(u.wake_at), updated_at = now()
-             from unnest($1::text[], $2::text[], $3::text[], $4::float8[]) as u (run_id, status, state, wake_at)
-            where r.run_id = u.run_id`,
+  await sql.query({
+    name: 'save-runs',
+    text: 'select save_runs($1, $2, $3, $4)',
     values: [
       runs.map((run) => run.definition.runId),
       runs.map((run) => statusOf(run.state)),

@@ -118,19 +118,13 @@ export function showRun(run: StoredRun, calls: readonly StoredCall[]): RunView {
   };
 }
 
-/** The same answer as `OPEN_STATUS_SQL`, by which lists are filtered. */
+/** Lists are filtered by the same answer, in SQL: see read-runs.query.ts. */
 function openStatus(run: StoredRun, calls: readonly StoredCall[]): string {
   const open = calls.filter((call) => call.settled_at === null);
   if (open.some((call) => call.status === 'asked')) return 'awaiting_approval';
   if (open.length > 0) return 'awaiting_calls';
   return run.driver === 'agent' ? 'awaiting_model' : 'running';
 }
-
-export const OPEN_STATUS_SQL = `case
-  when exists (select from call_view c where c.tenant = r.tenant and c.run_id = r.run_id and c.settled_at is null and c.status = 'asked') then 'awaiting_approval'
-  when exists (select from call_view c where c.tenant = r.tenant and c.run_id = r.run_id and c.settled_at is null) then 'awaiting_calls'
-  when r.driver = 'agent' then 'awaiting_model'
-  else 'running' end`;
 
 const summaryOf = (call: StoredCall): CallSummary => ({
   callId: call.call_id,

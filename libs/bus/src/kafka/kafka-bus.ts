@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Admin, Producer } from 'kafkajs';
 import type { MessageType, OutgoingMessage } from '#contracts';
 import { InfrastructureError } from '#kernel';
@@ -38,6 +39,8 @@ const DEFAULT_HIGH_WATER = 2_000;
 const MAX_WAIT_MS = 1_500;
 const HEARTBEAT_MS = 1_000;
 const SESSION_MS = 6_000;
+const OFFSETS_LIMIT_MS = 20_000;
+const OFFSETS_STEP_MS = 50;
 
 /** The bus on Kafka, by kafkajs. What is peculiar stands in the files of its parts. */
 export class KafkaBus implements Bus {
@@ -111,6 +114,7 @@ export class KafkaBus implements Bus {
     const running = this.#state === 'started' || this.#state === 'failed';
     this.#state = 'closed';
     if (running) await Promise.all(this.#groups.map((group) => group.stop({ abandon: true })));
+    this.#lane.close();
     await Promise.allSettled([this.#producer.disconnect(), this.#admin.disconnect()]);
   }
 
@@ -132,10 +136,21 @@ export class KafkaBus implements Bus {
   async #latestOffsets(specs: readonly ConsumerSpec[]): Promise<StartOffsets> {
     const topics = new Set(specs.filter((spec) => spec.from === 'latest').flatMap((spec) => spec.topics));
     const entries = [...topics].map(async (topic) => {
-      const partitions = await this.#admin.fetchTopicOffsets(topic);
+      const partitions = await this.#offsetsOf(topic);
       return [topic, new Map(partitions.map(({ partition, high }) => [partition, Number(high)]))] as const;
     });
     return new Map(await Promise.all(entries));
+  }
+
+  /** A leader that was elected a moment ago does not know it yet; kafkajs does not try again here. */
+  async #offsetsOf(topic: string): Promise<{ partition: number; high: string }[]> {
+    for (const deadline = Date.now() + OFFSETS_LIMIT_MS; ; await pause(OFFSETS_STEP_MS)) {
+      try {
+        return await this.#admin.fetchTopicOffsets(topic);
+      } catch (error) {
+        if (Date.now() > deadline || (error as { retriable?: boolean }).retriable !== true) throw error;
+      }
+    }
   }
 
   #fatal(error: Error): void {

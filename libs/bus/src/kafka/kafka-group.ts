@@ -30,7 +30,7 @@ export interface KafkaGroupOptions {
 }
 
 /** Retries have time: nothing waits for the first poll, and a poll ends when a record comes. */
-const RETRY_TIMINGS: ConsumerTimings = { maxWaitMs: 5_000, heartbeatMs: 3_000, sessionMs: 30_000 };
+const RETRY_TIMINGS: ConsumerTimings = { maxWaitMs: 5_000, heartbeatMs: 3_000, sessionMs: 15_000 };
 
 export type StartOffsets = ReadonlyMap<string, ReadonlyMap<number, number>>;
 

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Producer } from 'kafkajs';
 import type { OutgoingMessage } from '#contracts';
 import { CountersignError, InfrastructureError } from '#kernel';
@@ -13,6 +14,8 @@ import type { PartitionedMessage } from './partitioner.ts';
  */
 export const MAX_REQUEST_MESSAGES = 500;
 export const MAX_REQUEST_BYTES = 512 * 1024;
+/** Waits before our own repetitions, in ms. */
+const AGAIN_MS = [50, 200, 500];
 
 export interface LaneMessage {
   readonly topic: string;
@@ -37,6 +40,7 @@ export class ProduceLane {
   #queue: Entry[] = [];
   #sending: Promise<void> | null = null;
   #failing = false;
+  #closed = false;
 
   constructor(producer: Pick<Producer, 'sendBatch'>) {
     this.#producer = producer;
@@ -57,6 +61,11 @@ export class ProduceLane {
     });
   }
 
+  /** No further attempts: what is under way may still end well. */
+  close(): void {
+    this.#closed = true;
+  }
+
   /** Resolves when nothing is queued or under way. */
   async drain(): Promise<void> {
     while (this.#sending) await this.#sending;
@@ -67,7 +76,7 @@ export class ProduceLane {
     while (this.#queue.length > 0) {
       const request = this.#nextRequest();
       try {
-        await this.#send(request);
+        await this.#sendPatiently(request);
         this.#failing = false;
         for (const { ticket } of request) if (--ticket.open === 0) ticket.resolve();
       } catch (error) {
@@ -75,6 +84,19 @@ export class ProduceLane {
       }
     }
     this.#sending = null; // in the same tick as the last look: nothing can slip in between
+  }
+
+  /** kafkajs repeats most of what may pass; it gives up at once where the metadata of a changing cluster misleads it. */
+  async #sendPatiently(request: readonly Entry[]): Promise<void> {
+    for (const waitMs of AGAIN_MS) {
+      try {
+        return await this.#send(request);
+      } catch (error) {
+        if (!isAway(error) || this.#closed) throw error;
+        await wait(waitMs);
+      }
+    }
+    await this.#send(request);
   }
 
   #nextRequest(): Entry[] {

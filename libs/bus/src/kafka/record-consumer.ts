@@ -46,6 +46,7 @@ export interface FetchedRecord {
 
 const JOIN_MS = 60_000;
 const START_GRACE_MS = 5_000;
+const STOP_MS = 5_000;
 const END_POLL_MS = 50;
 
 export class RecordConsumer {
@@ -111,8 +112,10 @@ export class RecordConsumer {
     this.#released.resolve();
     const ending = setInterval(() => this.#sockets.endPolls(), END_POLL_MS);
     this.#sockets.endPolls();
-    await stopped;
+    await within(STOP_MS, stopped);
     clearInterval(ending);
+    this.#sockets.destroyAll(); // what is still joining then cannot leave in order
+    await within(STOP_MS, stopped);
   }
 
   healthy(): boolean {

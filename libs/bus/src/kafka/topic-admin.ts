@@ -51,18 +51,16 @@ export class TopicAdmin {
     }
     for (const topic of this.#known) wanted.delete(topic);
     if (wanted.size === 0) return;
-    for (const topic of await this.#admin.listTopics()) {
-      if (wanted.delete(topic)) this.#known.add(topic);
-    }
-    if (wanted.size === 0) return;
-    await this.#create([...wanted.values()]);
+    const existing = new Set(await this.#admin.listTopics());
+    const missing = [...wanted.values()].filter(({ topic }) => !existing.has(topic));
+    // kafkajs answers false where some exist already: another process was quicker.
+    if (missing.length > 0) await this.#admin.createTopics({ topics: missing, waitForLeaders: false });
+    await this.#untilReady([...wanted.values()]); // those that exist may have been made by another process just now
     for (const topic of wanted.keys()) this.#known.add(topic);
-    this.#log.info({ count: wanted.size, partitions: this.#plan.partitions }, 'bus.topics-created');
+    if (missing.length > 0) this.#log.info({ count: missing.length, partitions: this.#plan.partitions }, 'bus.topics-created');
   }
 
-  /** kafkajs answers false where some exist already (another process was quicker). */
-  async #create(topics: ITopicConfig[]): Promise<void> {
-    await this.#admin.createTopics({ topics, waitForLeaders: false });
+  async #untilReady(topics: readonly ITopicConfig[]): Promise<void> {
     const deadline = Date.now() + READY_MS;
     while (!(await this.#ready(topics))) {
       if (Date.now() > deadline) throw new Error(`the broker created topics, but did not make them ready within ${READY_MS} ms`);
@@ -70,11 +68,11 @@ export class TopicAdmin {
     }
   }
 
-  /** A new topic is known to the broker a moment before it can be used. */
+  /** Metadata names a leader a moment before it is ready to lead: so each leader is asked itself. */
   async #ready(topics: readonly ITopicConfig[]): Promise<boolean> {
     try {
-      const metadata = await this.#admin.fetchTopicMetadata({ topics: topics.map(({ topic }) => topic) });
-      return metadata.topics.every(({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0));
+      const offsets = await Promise.all(topics.map(({ topic }) => this.#admin.fetchTopicOffsets(topic)));
+      return offsets.every((partitions, i) => partitions.length >= topics[i]!.numPartitions!);
     } catch {
       return false;
     }

@@ -25,7 +25,7 @@ export async function createLockTable(database: Database): Promise<void> {
  */
 const TAKE = `
 create or replace function take_locks(p_requests json) returns setof integer language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $body$
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $body$
 declare
   request record;
   taken integer;
