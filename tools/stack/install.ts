@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
+import { run } from './processes.ts';
 
 /** Full path of a program on PATH, or undefined. */
 export function find(program: string): string | undefined {
@@ -25,19 +25,17 @@ export interface Need {
   readonly otherwise: string;
 }
 
-let listsFresh = false;
-
 /**
  * The program's path; on a Debian machine as root, a missing one is installed.
  * @throws Error that names the remedy
  */
-export function need({ program, packages, otherwise }: Need, say: (line: string) => void): string {
+export async function need({ program, packages, otherwise }: Need, say: (line: string) => void): Promise<string> {
   const found = find(program);
   if (found) return found;
   const command = `apt-get install ${packages.join(' ')}`;
   if (process.getuid?.() === 0 && find('apt-get')) {
     say(`${program} is missing: ${command}`);
-    aptInstall(packages);
+    await aptInstall(packages);
     const installed = find(program);
     if (installed) return installed;
   }
@@ -46,21 +44,23 @@ export function need({ program, packages, otherwise }: Need, say: (line: string)
   );
 }
 
-function aptInstall(packages: readonly string[]): void {
-  if (!listsFresh) apt(['update']);
-  listsFresh = true;
-  apt(['install', '-y', '--no-install-recommends', ...packages]);
+/** One at a time: apt refuses two. */
+let lastInstall: Promise<void> = Promise.resolve();
+let listsFresh = false;
+
+async function aptInstall(packages: readonly string[]): Promise<void> {
+  const install = async (): Promise<void> => {
+    if (!listsFresh) await apt(['update']);
+    listsFresh = true;
+    await apt(['install', '-y', '--no-install-recommends', ...packages]);
+  };
+  lastInstall = lastInstall.then(install, install);
+  return lastInstall;
 }
 
-function apt(args: readonly string[]): void {
-  const done = spawnSync('apt-get', ['-qq', '-o', 'DPkg::Lock::Timeout=180', ...args], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // RUNLEVEL: a package's own service (Debian's Redis on 6379) is not started
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },
-  });
-  if (done.status !== 0)
-    throw new Error(
-      `apt-get ${args.join(' ')} failed: ${(done.stderr || done.stdout || String(done.error)).trim().slice(-600)}`,
-    );
+async function apt(args: readonly string[]): Promise<void> {
+  // RUNLEVEL: a package's own service (Debian's Redis on 6379) is not started
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  const { code, output } = await run('apt-get', ['-qq', '-o', 'DPkg::Lock::Timeout=180', ...args], env);
+  if (code !== 0) throw new Error(`apt-get ${args.join(' ')} failed: ${output.slice(-600)}`);
 }

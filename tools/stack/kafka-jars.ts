@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { find, need } from './install.ts';
 import type { Say } from './part.ts';
+import { run } from './processes.ts';
 
 const POM = path.join(import.meta.dirname, 'pom.xml');
 const OTHERWISE = 'start a Docker daemon, or set COUNTERSIGN_KAFKA_BROKERS to brokers of your own';
@@ -12,24 +12,22 @@ const OTHERWISE = 'start a Docker daemon, or set COUNTERSIGN_KAFKA_BROKERS to br
  * Folder with the broker's jars; from Maven Central on first use, then from the user's cache.
  * @throws Error that names the remedy when Maven or the network is missing
  */
-export function kafkaJars(say: Say): string {
+export async function kafkaJars(say: Say): Promise<string> {
   const folder = path.join(cacheFolder(), `kafka-${kafkaVersion()}`);
   if (existsSync(folder)) return folder;
   // Maven needs some Java; ask for ours first, so that apt does not choose a larger one
-  javaProgram(say);
-  const maven = need({ program: 'mvn', packages: ['maven'], otherwise: OTHERWISE }, say);
+  await javaProgram(say);
+  const maven = await need({ program: 'mvn', packages: ['maven'], otherwise: OTHERWISE }, say);
   const partial = `${folder}.${process.pid}`;
   mkdirSync(partial, { recursive: true });
   try {
     say(`Fetching Kafka ${kafkaVersion()} from Maven Central (45 MB, once) into ${folder}`);
     const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
     const args = ['-q', '-B', '-f', POM, goal, `-DoutputDirectory=${partial}`, '-DincludeScope=runtime'];
-    const done = spawnSync(maven, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-    if (done.status !== 0) {
-      const why = (done.stdout || done.stderr || String(done.error)).trim().split('\n').slice(0, 4).join(' | ');
-      throw new Error(
-        `Maven could not fetch the Kafka jars. Check the network (Maven Central), or ${OTHERWISE}. It said: ${why}`,
-      );
+    const { code, output } = await run(maven, args);
+    if (code !== 0) {
+      const why = output.split('\n').slice(0, 4).join(' | ');
+      throw new Error(`Maven could not fetch the Kafka jars. Check the network (Maven Central), or ${OTHERWISE}. It said: ${why}`);
     }
     keep(partial, folder);
     return folder;
@@ -39,11 +37,11 @@ export function kafkaJars(say: Say): string {
 }
 
 /** @throws Error that names the remedy */
-export function javaProgram(say: Say): string {
+export async function javaProgram(say: Say): Promise<string> {
   const home = process.env.JAVA_HOME;
   const own = home ? path.join(home, 'bin', 'java') : undefined;
   if (own && existsSync(own)) return own;
-  return find('java') ?? need({ program: 'java', packages: ['default-jre-headless'], otherwise: OTHERWISE }, say);
+  return need({ program: 'java', packages: ['default-jre-headless'], otherwise: OTHERWISE }, say);
 }
 
 function keep(partial: string, folder: string): void {

@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { freePort } from '../../libs/runtime/src/embedded/embedded-postgres.ts';
 import { javaProgram, kafkaJars } from './kafka-jars.ts';
 import { startNativeProcess } from './native-process.ts';
 import type { Say, StartedPart } from './part.ts';
-import { accepts, type ProcessRecord, recordOf, startDetached, untilReady } from './processes.ts';
+import { accepts, type ProcessRecord, recordOf, run, startDetached, untilReady } from './processes.ts';
 
 export interface Kafka extends StartedPart {
   /** For a client: `host:port`. */
@@ -31,8 +30,8 @@ export async function startKafka(options: KafkaOptions): Promise<Kafka> {
   const directory = path.resolve(options.directory);
   mkdirSync(directory, { recursive: true });
   const port = options.port ?? (await freePort());
-  const broker = { java: javaProgram(say), jars: kafkaJars(say), directory, port };
-  format(broker, await freePort());
+  const broker = { java: await javaProgram(say), jars: await kafkaJars(say), directory, port };
+  await format(broker, await freePort());
   const brokers = `127.0.0.1:${port}`;
   const part = await startNativeProcess({ address: brokers, graceMs: STOP_GRACE_MS, launch: () => launch(broker) });
   return Object.assign(part, { brokers });
@@ -53,7 +52,7 @@ const javaArgs = ({ jars }: Broker): string[] => [
   `${jars}/*`,
 ];
 
-function format(broker: Broker, controllerPort: number): void {
+async function format(broker: Broker, controllerPort: number): Promise<void> {
   const data = path.join(broker.directory, 'data');
   if (existsSync(path.join(data, 'meta.properties')))
     throw new Error(`${broker.directory} holds the data of another broker: choose an empty folder.`);
@@ -67,11 +66,8 @@ function format(broker: Broker, controllerPort: number): void {
     '--config',
     configFile(broker),
   ];
-  const done = spawnSync(broker.java, [...javaArgs(broker), ...args], { encoding: 'utf8' });
-  if (done.status !== 0)
-    throw new Error(
-      `Kafka could not format ${data}: ${(done.stderr || done.stdout || String(done.error)).trim().slice(-600)}`,
-    );
+  const { code, output } = await run(broker.java, [...javaArgs(broker), ...args]);
+  if (code !== 0) throw new Error(`Kafka could not format ${data}: ${output.slice(-600)}`);
 }
 
 function properties(port: number, controllerPort: number, data: string): string {

@@ -86,6 +86,17 @@ export async function untilReady({ name, child, logFile, timeoutMs, ready }: Rea
   }
 }
 
+/** Runs a program to its end; what it said, both streams together. Never blocks the loop: other parts start meanwhile. */
+export async function run(command: string, args: readonly string[], env?: NodeJS.ProcessEnv): Promise<{ code: number | null; output: string }> {
+  const child = spawn(command, args, { env: env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ code: null, output: error.message }));
+    child.once('close', (code) => resolve({ code, output: output.trim() }));
+  });
+}
+
 export function lastLines(file: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').slice(-6).join(' | ') : 'no log';
 }

@@ -30,7 +30,7 @@ export async function startRedis(options: RedisOptions): Promise<Redis> {
     packages: ['redis-server'],
     otherwise: 'set COUNTERSIGN_REDIS_URL to a Redis of your own',
   };
-  const program = need(wanted, options.say ?? (() => undefined));
+  const program = await need(wanted, options.say ?? (() => undefined));
   const port = options.port ?? (await freePort());
   const url = `redis://127.0.0.1:${port}`;
   const launch = (): Promise<ProcessRecord> => launchRedis(program, directory, port);

@@ -96,7 +96,7 @@ describe('an opened stack', () => {
       process.stdout.write(redisUrl);
       setInterval(() => undefined, 1000);`;
     const args = ['--conditions=development', '--no-warnings', '--input-type=module', '-e', script];
-    const opener = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const opener = spawn(process.execPath, args, { env: { ...process.env }, stdio: ['ignore', 'pipe', 'inherit'] });
     const [redisUrl] = (await once(opener.stdout.setEncoding('utf8'), 'data')) as [string];
     expect(await ping(redisUrl)).toBe('+PONG');
     opener.kill('SIGKILL');

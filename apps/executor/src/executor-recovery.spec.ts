@@ -3,7 +3,16 @@ import { createLocks } from '#locks';
 import { Database } from '#persistence';
 import type { ToolContractInput } from '#contracts';
 import type { RunOutcome } from './domain/tool-runner.port.ts';
-import { answered, grant, newCallId, openExecutor, tool, until, type Executor, type RigOptions } from '../testing/executor-rig.ts';
+import {
+  answered,
+  grant,
+  newCallId,
+  openExecutor,
+  tool,
+  until,
+  type Executor,
+  type RigOptions,
+} from '../testing/executor-rig.ts';
 
 describe('executors of one journal', () => {
   let fresh: FreshDatabase;
@@ -14,7 +23,8 @@ describe('executors of one journal', () => {
     return executor;
   };
   /** A process that has sent its request and was killed: no answer, no renewal, no settlement. */
-  const startAndKill = (): Promise<Executor> => start({ workers: false, run: () => new Promise<RunOutcome>(() => undefined) });
+  const startAndKill = (): Promise<Executor> =>
+    start({ workers: false, run: () => new Promise<RunOutcome>(() => undefined) });
   beforeEach(async () => {
     fresh = await freshDatabase();
   });
@@ -26,19 +36,26 @@ describe('executors of one journal', () => {
   const one = async <T extends object>(executor: Executor, sql: string, ...values: unknown[]): Promise<T> =>
     (await executor.database.query<T>({ text: sql, values }))[0]!;
 
-  it.each(['natural', 'key'] as const)('G5 J12 a killed executor: a %s write is run again with the same key, and settled once', async (mode) => {
-    const of = tool({
-      idempotency: mode === 'key' ? { mode, template: '{task}', place: { header: 'Idempotency-Key' } } : { mode },
-    });
-    const dead = await startAndKill();
-    const granted = grant({ of });
-    await dead.deliverGrants(granted);
-    await until(() => dead.attempts.length === 1);
-    const living = await start();
-    expect(await living.settlement(granted.callId!)).toMatchObject({ status: 'succeeded', replayed: false, attempts: 2 });
-    expect(living.attempts.map((a) => a.operationKey)).toEqual(dead.attempts.map((a) => a.operationKey));
-    expect(living.settlements(granted.callId!)).toHaveLength(1);
-  });
+  it.each(['natural', 'key'] as const)(
+    'G5 J12 a killed executor: a %s write is run again with the same key, and settled once',
+    async (mode) => {
+      const of = tool({
+        idempotency: mode === 'key' ? { mode, template: '{task}', place: { header: 'Idempotency-Key' } } : { mode },
+      });
+      const dead = await startAndKill();
+      const granted = grant({ of });
+      await dead.deliverGrants(granted);
+      await until(() => dead.attempts.length === 1);
+      const living = await start();
+      expect(await living.settlement(granted.callId!)).toMatchObject({
+        status: 'succeeded',
+        replayed: false,
+        attempts: 2,
+      });
+      expect(living.attempts.map((a) => a.operationKey)).toEqual(dead.attempts.map((a) => a.operationKey));
+      expect(living.settlements(granted.callId!)).toHaveLength(1);
+    },
+  );
 
   it('G5 G9 J12 a killed executor never repeats a non-idempotent write: the call is outcome_unknown', async () => {
     const of = tool({ idempotency: { mode: 'none' } });
@@ -46,7 +63,11 @@ describe('executors of one journal', () => {
     const granted = grant({ of });
     await dead.deliverGrants(granted);
     const living = await start();
-    expect(await living.settlement(granted.callId!)).toMatchObject({ status: 'outcome_unknown', effect: 'unknown', attempts: 1 });
+    expect(await living.settlement(granted.callId!)).toMatchObject({
+      status: 'outcome_unknown',
+      effect: 'unknown',
+      attempts: 1,
+    });
     expect(living.attempts).toHaveLength(0);
   });
 
@@ -59,7 +80,10 @@ describe('executors of one journal', () => {
     const living = await start({ run: () => answered({ id: 'second' }) });
     const settled = await living.settlement(granted.callId!);
     answer(answered({ id: 'late' }));
-    await until(async () => (await one<{ n: number }>(slow, `select count(*)::int n from call where state = 'succeeded'`)).n === 1);
+    await until(
+      async () =>
+        (await one<{ n: number }>(slow, `select count(*)::int n from call where state = 'succeeded'`)).n === 1,
+    );
     await slow.settle();
     expect(settled.result?.sanitized).toEqual({ id: 'second' });
     expect(slow.settlements(granted.callId!)).toEqual([]);
@@ -95,34 +119,40 @@ describe('executors of one journal', () => {
     expect(a.attempts.length + b.attempts.length).toBe(5);
   });
 
-  it.each(['with the waiting room', 'with holds alone'])('G6 J5 writes to one resource never overlap, and each has a higher fence (%s)', async (how) => {
-    let inside = 0;
-    let most = 0;
-    const databases: Database[] = [];
-    const run = async (): Promise<RunOutcome> => {
-      most = Math.max(most, ++inside);
-      await new Promise((resolve) => setTimeout(resolve, 2));
-      inside--;
-      return answered({ id: 'T' });
-    };
-    const executor = async (): Promise<Executor> => {
-      if (how === 'with holds alone') return start({ run });
-      const database = new Database({ url: fresh.url, schema: 'locks' });
-      databases.push(database);
-      return start({ run, locks: await createLocks({ kind: 'postgres', database }) });
-    };
-    const executors = [await executor(), await executor()];
-    const of = tool(serial);
-    const resources = [`ticket:${newCallId()}`];
-    const granted = Array.from({ length: 12 }, () => grant({ of, resources }));
-    await Promise.all([executors[0]!.deliverGrants(...granted.slice(0, 6)), executors[1]!.deliverGrants(...granted.slice(6))]);
-    await until(() => executors.flatMap((e) => e.messagesOf('CallSettled')).length === 12);
-    expect(most).toBe(1);
-    const fences = executors.flatMap((e) => e.attempts.map((a) => a.fence![resources[0]!]!));
-    expect([...fences].sort((x, y) => x - y)).toEqual(Array.from({ length: 12 }, (_, n) => n + 1));
-    await Promise.all(open.splice(0).map((e) => e.close()));
-    await Promise.all(databases.map((d) => d.close()));
-  });
+  it.each(['with the waiting room', 'with holds alone'])(
+    'G6 J5 writes to one resource never overlap, and each has a higher fence (%s)',
+    async (how) => {
+      let inside = 0;
+      let most = 0;
+      const databases: Database[] = [];
+      const run = async (): Promise<RunOutcome> => {
+        most = Math.max(most, ++inside);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        inside--;
+        return answered({ id: 'T' });
+      };
+      const executor = async (): Promise<Executor> => {
+        if (how === 'with holds alone') return start({ run });
+        const database = new Database({ url: fresh.url, schema: 'locks' });
+        databases.push(database);
+        return start({ run, locks: await createLocks({ kind: 'postgres', database }) });
+      };
+      const executors = [await executor(), await executor()];
+      const of = tool(serial);
+      const resources = [`ticket:${newCallId()}`];
+      const granted = Array.from({ length: 12 }, () => grant({ of, resources }));
+      await Promise.all([
+        executors[0]!.deliverGrants(...granted.slice(0, 6)),
+        executors[1]!.deliverGrants(...granted.slice(6)),
+      ]);
+      await until(() => executors.flatMap((e) => e.messagesOf('CallSettled')).length === 12);
+      expect(most).toBe(1);
+      const fences = executors.flatMap((e) => e.attempts.map((a) => a.fence![resources[0]!]!));
+      expect([...fences].sort((x, y) => x - y)).toEqual(Array.from({ length: 12 }, (_, n) => n + 1));
+      await Promise.all(open.splice(0).map((e) => e.close()));
+      await Promise.all(databases.map((d) => d.close()));
+    },
+  );
 
   it('exclusive tools are serialized by the tool, parallel ones are not', async () => {
     let inside = 0;
@@ -160,7 +190,11 @@ describe('executors of one journal', () => {
     await until(() => executor.attempts.length === 1);
     const second = grant({ of, resources });
     await executor.deliverGrants(second);
-    expect(await executor.settlement(second.callId!)).toMatchObject({ status: 'failed', effect: 'none', error: { code: 'BUSY', retryable: true } });
+    expect(await executor.settlement(second.callId!)).toMatchObject({
+      status: 'failed',
+      effect: 'none',
+      error: { code: 'BUSY', retryable: true },
+    });
     finish();
     expect(await executor.settlement(first.callId!)).toMatchObject({ status: 'succeeded' });
     expect(executor.attempts).toHaveLength(1);
@@ -173,7 +207,9 @@ describe('executors of one journal', () => {
     const [running, queued] = [grant({ of, resources }), grant({ of, resources })];
     await dead.deliverGrants(running);
     await dead.deliverGrants(queued);
-    expect((await one<{ state: string }>(dead, 'select state from call where call_id = $1', queued.callId)).state).toBe('queued');
+    expect((await one<{ state: string }>(dead, 'select state from call where call_id = $1', queued.callId)).state).toBe(
+      'queued',
+    );
     const living = await start();
     const settled = await Promise.all([living.settlement(running.callId!), living.settlement(queued.callId!)]);
     expect(settled.map((s) => s.status)).toEqual(['succeeded', 'succeeded']);
@@ -182,7 +218,9 @@ describe('executors of one journal', () => {
 
   it('G3 a queued call whose grant expires goes back to policy, and runs under the next decision', async () => {
     let finish!: () => void;
-    const executor = await start({ run: ({ attempt }) => new Promise((resolve) => (finish = () => resolve(answered({ attempt })))) });
+    const executor = await start({
+      run: ({ attempt }) => new Promise((resolve) => (finish = () => resolve(answered({ attempt })))),
+    });
     const of = tool(serial);
     const resources = [`ticket:${newCallId()}`];
     const first = grant({ of, resources });
@@ -196,7 +234,9 @@ describe('executors of one journal', () => {
     expect(executor.settlements(second.callId!)).toEqual([]);
     finish();
     await executor.settlement(first.callId!);
-    await executor.deliverGrants(grant({ of, resources, callId: second.callId!, operationKey: second.data.operationKey, decisionNo: 2 }));
+    await executor.deliverGrants(
+      grant({ of, resources, callId: second.callId!, operationKey: second.data.operationKey, decisionNo: 2 }),
+    );
     await until(() => executor.attempts.length === 2);
     finish();
     expect(await executor.settlement(second.callId!)).toMatchObject({ status: 'succeeded', decisionNo: 2 });
@@ -224,7 +264,9 @@ describe('executors of one journal', () => {
 
   it('a long call keeps its lease: no other executor takes it over', async () => {
     let finish!: () => void;
-    const busy = await start({ run: () => new Promise((resolve) => (finish = () => resolve(answered({ id: 'own' })))) });
+    const busy = await start({
+      run: () => new Promise((resolve) => (finish = () => resolve(answered({ id: 'own' })))),
+    });
     const other = await start();
     const granted = grant();
     await busy.deliverGrants(granted);
@@ -239,7 +281,10 @@ describe('executors of one journal', () => {
     const first = await start({ env: { COUNTERSIGN_LEASE_MS: '60000' }, run: () => answered({}) });
     const of = tool(serial);
     const resources = [`ticket:${newCallId()}`];
-    await first.database.change({ text: `insert into resource_hold values ('dev', $1, 'someone', 1)`, values: resources });
+    await first.database.change({
+      text: `insert into resource_hold values ('dev', $1, 'someone', 1)`,
+      values: resources,
+    });
     const granted = grant({ of, resources });
     await first.deliverGrants(granted);
     for (const worker of first.parts.workers!) await worker.drain();

@@ -20,7 +20,9 @@ export const executorSettings = {
   COUNTERSIGN_LEASE_MARGIN_MS: integerSetting(1_000, 50, 60_000).describe(
     'milliseconds of lease that must be left beyond the timeout of a tool when its request is sent',
   ),
-  COUNTERSIGN_SWEEP_MS: integerSetting(1_000, 50, 60_000).describe('milliseconds between looks for work whose lease has ended'),
+  COUNTERSIGN_SWEEP_MS: integerSetting(1_000, 50, 60_000).describe(
+    'milliseconds between looks for work whose lease has ended',
+  ),
   COUNTERSIGN_LOCK_WAIT_MS: integerSetting(30_000, 0, 600_000).describe(
     'milliseconds that a write waits for its resource or for a running call of its key before it ends as BUSY',
   ),

@@ -37,7 +37,10 @@ describe('the executor behind its door', () => {
     server.close();
   });
   const httpTool = () => {
-    const of = tool({ execution: { kind: 'http', method: 'POST', url: `http://127.0.0.1:${port}/tickets` }, timeoutMs: 5000 });
+    const of = tool({
+      execution: { kind: 'http', method: 'POST', url: `http://127.0.0.1:${port}/tickets` },
+      timeoutMs: 5000,
+    });
     contracts.set(of.digest, of.contract);
     return of;
   };
@@ -46,7 +49,11 @@ describe('the executor behind its door', () => {
     const granted = grant({ of: httpTool() });
     await executor.deliver(grantedTopic('default'), granted);
     const settled = await until(() => executor.published.find((p) => p.message.type === 'CallSettled'));
-    expect(settled.message.data).toMatchObject({ status: 'succeeded', effect: 'applied', result: { sanitized: { id: 'T-9' }, fault: null } });
+    expect(settled.message.data).toMatchObject({
+      status: 'succeeded',
+      effect: 'applied',
+      result: { sanitized: { id: 'T-9' }, fault: null },
+    });
     expect(seen).toHaveLength(1);
     expect(seen[0]!.headers['idempotency-key']).toBe(granted.data.operationKey);
     expect(JSON.parse(seen[0]!.body)).toEqual({ summary: 'down' });
@@ -60,13 +67,18 @@ describe('the executor behind its door', () => {
 
   it('a contract that is not published sends the grant back', async () => {
     await executor.deliver(grantedTopic('default'), grant({ of: tool({ name: 'unpublished_tool' }) }));
-    expect(executor.published.at(-1)!.message).toMatchObject({ type: 'GrantReturned', data: { reason: 'CONTRACT_CHANGED' } });
+    expect(executor.published.at(-1)!.message).toMatchObject({
+      type: 'GrantReturned',
+      data: { reason: 'CONTRACT_CHANGED' },
+    });
   });
 
   it('tools see only the environment that contracts or the operator name, and no setting of ours', () => {
     const { contract } = tool({ execution: { kind: 'http', method: 'POST', url: '${TICKETS_URL}/x' } });
     const env = { TICKETS_URL: 'http://a', SECRET: 's', LISTED: 'l', COUNTERSIGN_DATABASE_URL: 'd' };
-    expect(toolEnvironment([contract], { COUNTERSIGN_TOOL_ENV: ['LISTED', 'COUNTERSIGN_DATABASE_URL', 'MISSING'] }, env)).toEqual({
+    expect(
+      toolEnvironment([contract], { COUNTERSIGN_TOOL_ENV: ['LISTED', 'COUNTERSIGN_DATABASE_URL', 'MISSING'] }, env),
+    ).toEqual({
       TICKETS_URL: 'http://a',
       LISTED: 'l',
     });

@@ -14,8 +14,17 @@ export const executorDoor = defineDoor({
     const { reads, settings } = context;
     const workspaces = await Promise.all(settings.COUNTERSIGN_WORKSPACES.map((folder) => loadWorkspace(folder)));
     const tools = workspaces.flatMap((workspace) => workspace.tools);
-    const handlers = new Map<string, Handler>(tools.flatMap((tool) => (tool.handler ? [[tool.digest, tool.handler]] : [])));
-    const runner = createRunner({ handlers, env: toolEnvironment(tools.map((tool) => tool.contract), settings, context.environment) });
+    const handlers = new Map<string, Handler>(
+      tools.flatMap((tool) => (tool.handler ? [[tool.digest, tool.handler]] : [])),
+    );
+    const runner = createRunner({
+      handlers,
+      env: toolEnvironment(
+        tools.map((tool) => tool.contract),
+        settings,
+        context.environment,
+      ),
+    });
     const ring = new KeyRing({ fetch: () => reads.read<PublicKeySet>('policy', 'publicKeys', {}) });
     const parts = wireExecutor(context, {
       verify: async (token) => (await verifyGrant(token, ring)).claims,

@@ -30,7 +30,14 @@ describe('the executor', () => {
     const granted = grant({ claims: { approvalId: newId('appr') } });
     await executor.deliverGrants(granted);
     const settled = await executor.settlement(granted.callId!);
-    expect(settled).toMatchObject({ settledBy: 'executor', status: 'succeeded', effect: 'applied', replayed: false, attempts: 1, decisionNo: 1 });
+    expect(settled).toMatchObject({
+      settledBy: 'executor',
+      status: 'succeeded',
+      effect: 'applied',
+      replayed: false,
+      attempts: 1,
+      decisionNo: 1,
+    });
     expect(settled.result?.sanitized).toEqual({ id: 'T-1' });
     expect(executor.attempts).toHaveLength(1);
     expect(executor.attempts[0]!.operationKey).toBe(granted.data.operationKey);
@@ -86,7 +93,9 @@ describe('the executor', () => {
   it('G2 a forged grant has no effect and no settlement, and is reported', async () => {
     const forged = grant({ signWith: foreignKey });
     await executor.deliverGrants(forged);
-    expect(executor.messagesOf('GrantRefused')).toMatchObject([{ callId: forged.callId, data: { code: 'GRANT_INVALID', pool: 'default' } }]);
+    expect(executor.messagesOf('GrantRefused')).toMatchObject([
+      { callId: forged.callId, data: { code: 'GRANT_INVALID', pool: 'default' } },
+    ]);
     expect(executor.attempts).toHaveLength(0);
     expect(await count('call where call_id = $1', forged.callId)).toBe(0);
   });
@@ -120,7 +129,9 @@ describe('the executor', () => {
     const past = Math.floor(Date.now() / 1000) - 100;
     const expired = grant({ claims: { iat: past, exp: past + 30 } });
     await executor.deliverGrants(expired);
-    expect(executor.messagesOf('GrantReturned')).toMatchObject([{ callId: expired.callId, data: { decisionNo: 1, reason: 'GRANT_EXPIRED' } }]);
+    expect(executor.messagesOf('GrantReturned')).toMatchObject([
+      { callId: expired.callId, data: { decisionNo: 1, reason: 'GRANT_EXPIRED' } },
+    ]);
     expect(executor.attempts).toHaveLength(0);
     const next = grant({ callId: expired.callId!, decisionNo: 2, operationKey: expired.data.operationKey });
     await executor.deliverGrants(next);
@@ -135,7 +146,10 @@ describe('the executor', () => {
     await executor.deliverGrants({ ...granted, callId: other, runId: `run_${other.slice(5, 31)}` });
     const minted = grant({ claims: { jti: `${granted.callId!}.1` } }); // even if policy itself signed it
     await executor.deliverGrants(minted);
-    expect(executor.messagesOf('GrantRefused').map((m) => (m.data as { code: string }).code)).toEqual(['GRANT_SPENT', 'GRANT_SPENT']);
+    expect(executor.messagesOf('GrantRefused').map((m) => (m.data as { code: string }).code)).toEqual([
+      'GRANT_SPENT',
+      'GRANT_SPENT',
+    ]);
     expect(executor.attempts).toHaveLength(1);
     expect(await count('call where call_id = any($1)', [other, minted.callId])).toBe(0);
   });
@@ -151,10 +165,14 @@ describe('the executor', () => {
   });
 
   it('a stored record is re-emitted before any check: also when the grant has expired meanwhile', async () => {
-    const granted = grant({ claims: { iat: Math.floor(Date.now() / 1000) - 58, exp: Math.floor(Date.now() / 1000) + 1 } });
+    const granted = grant({
+      claims: { iat: Math.floor(Date.now() / 1000) - 58, exp: Math.floor(Date.now() / 1000) + 1 },
+    });
     await executor.deliverGrants(granted);
     await executor.settlement(granted.callId!);
-    await until(() => Date.now() / 1000 > JSON.parse(Buffer.from(granted.data.grant.split('.')[1]!, 'base64url').toString()).exp);
+    await until(
+      () => Date.now() / 1000 > JSON.parse(Buffer.from(granted.data.grant.split('.')[1]!, 'base64url').toString()).exp,
+    );
     await executor.deliverGrants(granted);
     expect(executor.settlements(granted.callId!)).toHaveLength(2);
     expect(executor.messagesOf('GrantReturned')).toEqual([]);
@@ -164,7 +182,11 @@ describe('the executor', () => {
     const of = tool({ name: 'read_ticket', layer: 'read', sideEffects: 'none', idempotency: { mode: 'natural' } });
     const granted = grant({ of });
     await executor.deliverGrants(granted);
-    expect(await executor.settlement(granted.callId!)).toMatchObject({ status: 'succeeded', effect: 'none', replayed: false });
+    expect(await executor.settlement(granted.callId!)).toMatchObject({
+      status: 'succeeded',
+      effect: 'none',
+      replayed: false,
+    });
     expect(await count('operation where call_id = $1', granted.callId)).toBe(0);
     await executor.deliverGrants(granted);
     expect(executor.settlements(granted.callId!)).toHaveLength(2);
@@ -183,7 +205,11 @@ describe('the executor', () => {
     outcome = () => failed('not_sent', true);
     const first = grant();
     await executor.deliverGrants(first);
-    expect(await executor.settlement(first.callId!)).toMatchObject({ status: 'failed', effect: 'none', error: { code: 'UPSTREAM_UNAVAILABLE' } });
+    expect(await executor.settlement(first.callId!)).toMatchObject({
+      status: 'failed',
+      effect: 'none',
+      error: { code: 'UPSTREAM_UNAVAILABLE' },
+    });
     outcome = () => answered({ id: 'T-2' });
     const second = grant({ operationKey: first.data.operationKey, args: { summary: 'corrected' } });
     await executor.deliverGrants(second);
@@ -201,7 +227,12 @@ describe('the executor', () => {
 
   it('G5 G9 a lost answer of any other write is outcome_unknown, holds its resource, and its key never acts again', async () => {
     outcome = () => failed('maybe_sent', false);
-    const of = tool({ name: 'send_mail', idempotency: { mode: 'none' }, concurrency: 'per_resource', resources: ['mail:{id}'] });
+    const of = tool({
+      name: 'send_mail',
+      idempotency: { mode: 'none' },
+      concurrency: 'per_resource',
+      resources: ['mail:{id}'],
+    });
     const resources = [`mail:${newCallId()}`];
     const granted = grant({ of, resources });
     await executor.deliverGrants(granted);
@@ -221,7 +252,13 @@ describe('the executor', () => {
   it('a fault of one call does not touch the others of its batch', async () => {
     const good = [grant(), grant(), grant()];
     const past = Math.floor(Date.now() / 1000) - 100;
-    await executor.deliverGrants(good[0]!, grant({ signWith: foreignKey }), good[1]!, grant({ claims: { iat: past, exp: past + 1 } }), good[2]!);
+    await executor.deliverGrants(
+      good[0]!,
+      grant({ signWith: foreignKey }),
+      good[1]!,
+      grant({ claims: { iat: past, exp: past + 1 } }),
+      good[2]!,
+    );
     const settled = await Promise.all(good.map((g) => executor.settlement(g.callId!)));
     expect(settled.every((s) => s.status === 'succeeded')).toBe(true);
     expect(executor.messagesOf('GrantRefused')).toHaveLength(1);
@@ -231,7 +268,10 @@ describe('the executor', () => {
   it('G12 the same key text of two tenants does not meet', async () => {
     const first = grant();
     const callId = callIdOf(newId('run'), 1);
-    const second = { ...grant({ callId, operationKey: first.data.operationKey, claims: { tenant: 'other' } }), tenant: 'other' };
+    const second = {
+      ...grant({ callId, operationKey: first.data.operationKey, claims: { tenant: 'other' } }),
+      tenant: 'other',
+    };
     await executor.deliverGrants(first, second);
     expect((await executor.settlement(first.callId!)).replayed).toBe(false);
     expect((await executor.settlement(callId)).replayed).toBe(false);

@@ -34,7 +34,14 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
   const journal = new JournalRepository(database, outbox, owner);
   const leases = new LeaseKeeper({ journal, log, everyMs: Math.max(20, Math.floor(leaseMs / 6)) });
   const writer = new OutcomeWriter({ journal, pool, clock, log });
-  const engine = new CallEngine({ runner: tools.runner, views: tools.views, leases, log, marginMs, random: Math.random });
+  const engine = new CallEngine({
+    runner: tools.runner,
+    views: tools.views,
+    leases,
+    log,
+    marginMs,
+    random: Math.random,
+  });
   const gate = new GrantGate({ pool, rules: { leaseMs, marginMs }, verify: tools.verify, contracts: tools.contracts });
   const desk = new CallDesk({
     journal,
@@ -51,7 +58,17 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
     drainMs: settings.COUNTERSIGN_EXECUTOR_DRAIN_MS,
   });
   const admission = new Admission({ gate, journal, desk, leases, locks, clock, log, pool });
-  const sweeper = new Sweeper({ journal, gate, desk, leases, writer, clock, log, pool, everyMs: settings.COUNTERSIGN_SWEEP_MS });
+  const sweeper = new Sweeper({
+    journal,
+    gate,
+    desk,
+    leases,
+    writer,
+    clock,
+    log,
+    pool,
+    everyMs: settings.COUNTERSIGN_SWEEP_MS,
+  });
   return {
     consumers: executorConsumers(pool, admission),
     // Drained in this order: leases are renewed until the last call is done.

@@ -10,7 +10,15 @@ import {
   type ToolContract,
   type ToolContractInput,
 } from '#contracts';
-import { generateSigningKey, grantId, importSigningKey, KeyRing, mintGrant, verifyGrant, type GrantClaims } from '#grants';
+import {
+  generateSigningKey,
+  grantId,
+  importSigningKey,
+  KeyRing,
+  mintGrant,
+  verifyGrant,
+  type GrantClaims,
+} from '#grants';
 import { callIdOf, digestArguments, digestText, newId, runIdOfCall, type Json } from '#kernel';
 import type { LockPort } from '#locks';
 import { contractDigest } from '#registry';
@@ -71,7 +79,8 @@ export function grant(options: GrantOptions = {}): Message<'CallGranted'> {
   const args = options.args ?? { summary: 'down' };
   const decisionNo = options.decisionNo ?? 1;
   const read = contract.layer === 'read';
-  const operationKey = options.operationKey ?? (contract.idempotency.mode === 'key' ? `dev/user:alice/${randomUUID()}` : callId);
+  const operationKey =
+    options.operationKey ?? (contract.idempotency.mode === 'key' ? `dev/user:alice/${randomUUID()}` : callId);
   const argumentsDigest = digestArguments(toolKey(contract), digest, args);
   const now = Math.floor(Date.now() / 1000);
   const claims: GrantClaims = {
@@ -116,8 +125,16 @@ export function grant(options: GrantOptions = {}): Message<'CallGranted'> {
   );
 }
 
-export const answered = (value: unknown): RunOutcome => ({ kind: 'answered', value, raw: Buffer.from(JSON.stringify(value)) });
-export const failed = (sent: 'not_sent' | 'maybe_sent' | 'answered', noEffect: boolean, retryable = false): RunOutcome => ({
+export const answered = (value: unknown): RunOutcome => ({
+  kind: 'answered',
+  value,
+  raw: Buffer.from(JSON.stringify(value)),
+});
+export const failed = (
+  sent: 'not_sent' | 'maybe_sent' | 'answered',
+  noEffect: boolean,
+  retryable = false,
+): RunOutcome => ({
   kind: 'failed',
   sent,
   noEffect,
@@ -182,10 +199,21 @@ export async function openExecutor(options: RigOptions = {}): Promise<Executor> 
         },
       }),
   });
-  const env = { COUNTERSIGN_LEASE_MS: '500', COUNTERSIGN_LEASE_MARGIN_MS: '50', COUNTERSIGN_SWEEP_MS: '50', COUNTERSIGN_EXECUTOR_DRAIN_MS: '200', ...options.env };
-  const harness = await openService(door, { env, ...(options.url ? { url: options.url } : {}), ...(options.locks ? { locks: options.locks } : {}) });
+  const env = {
+    COUNTERSIGN_LEASE_MS: '500',
+    COUNTERSIGN_LEASE_MARGIN_MS: '50',
+    COUNTERSIGN_SWEEP_MS: '50',
+    COUNTERSIGN_EXECUTOR_DRAIN_MS: '200',
+    ...options.env,
+  };
+  const harness = await openService(door, {
+    env,
+    ...(options.url ? { url: options.url } : {}),
+    ...(options.locks ? { locks: options.locks } : {}),
+  });
   if (options.workers !== false) await harness.startWorkers();
-  const messagesOf = (type: string): Message[] => harness.published.map((p) => p.message).filter((m) => m.type === type);
+  const messagesOf = (type: string): Message[] =>
+    harness.published.map((p) => p.message).filter((m) => m.type === type);
   const settlements = (callId: string): CallSettled[] =>
     (messagesOf('CallSettled') as Message<'CallSettled'>[]).filter((m) => m.callId === callId).map((m) => m.data);
   return {

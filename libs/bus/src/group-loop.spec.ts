@@ -2,13 +2,25 @@ import { GroupLoop } from './group-loop.ts';
 import { Body, type Work } from './work.ts';
 
 const work = (key: string | null, offset: number, stale = false): Work => {
-  const delivery = { topic: 't', partition: 0, offset: String(offset), key: key === null ? null : Buffer.from(key), value: null, headers: {}, attempt: 1 };
+  const delivery = {
+    topic: 't',
+    partition: 0,
+    offset: String(offset),
+    key: key === null ? null : Buffer.from(key),
+    value: null,
+    headers: {},
+    attempt: 1,
+  };
   return { delivery, body: new Body(null), settle: () => undefined, isStale: () => stale };
 };
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A loop whose batches end when the test says so. */
-function loop(spec: { maxBatch?: number; concurrency?: number }): { loop: GroupLoop; batches: string[][]; finish: (index: number) => Promise<void> } {
+function loop(spec: { maxBatch?: number; concurrency?: number }): {
+  loop: GroupLoop;
+  batches: string[][];
+  finish: (index: number) => Promise<void>;
+} {
   const batches: string[][] = [];
   const ends: (() => void)[] = [];
   const route = (batch: readonly Work[]): Promise<void> => {
@@ -38,7 +50,10 @@ describe('the reducer loop of a group', () => {
     const { loop: group, batches, finish } = loop({ concurrency: 2, maxBatch: 2 });
     group.push([work('a', 0), work('b', 1), work('a', 2), work('c', 3), work('c', 4), work(null, 5)]);
     await turn();
-    expect(batches).toEqual([['a0', 'b1'], ['c3', 'c4']]);
+    expect(batches).toEqual([
+      ['a0', 'b1'],
+      ['c3', 'c4'],
+    ]);
     await finish(1);
     expect(batches[2]).toEqual(['5']);
     await finish(0);

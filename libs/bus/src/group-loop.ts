@@ -101,7 +101,11 @@ export class GroupLoop {
     const batch: Work[] = [];
     const kept: Work[] = [];
     let seen = 0;
-    for (; seen < this.#queue.length && batch.length < this.#maxBatch && kept.length < this.#maxBatch * SEARCH_BATCHES; seen++) {
+    for (
+      ;
+      seen < this.#queue.length && batch.length < this.#maxBatch && kept.length < this.#maxBatch * SEARCH_BATCHES;
+      seen++
+    ) {
       const work = this.#queue[seen]!;
       if (work.isStale?.()) continue;
       const key = free ? null : keyOf(work);

@@ -140,7 +140,12 @@ function failureCases(harness: () => BusHarness): void {
     expect([...new Set(attempts)]).toEqual([1, 2, 3]);
     expect(failing.ids()).toEqual(['x', 'y', 'flaky']);
     const { delivery } = failing.seen.find((incoming) => incoming.message.id === 'flaky')!;
-    expect(delivery).toMatchObject({ topic, key: Buffer.from(run), value: messages[1]!.value, headers: { own: Buffer.from('1') } });
+    expect(delivery).toMatchObject({
+      topic,
+      key: Buffer.from(run),
+      value: messages[1]!.value,
+      headers: { own: Buffer.from('1') },
+    });
     expect(other.ids()).toEqual(['x', 'flaky', 'y']);
     expect(await harness().letters(topic)).toEqual([]);
     await bus.drain();
@@ -155,7 +160,9 @@ function failureCases(harness: () => BusHarness): void {
     const bus = await started(await harness().open(), group.spec);
     await bus.publish([sample(topic, 'refused'), sample(topic, 'fine')]);
     await until('it is buried', async () => (await harness().letters(topic)).length === 1);
-    expect(await harness().letters(topic)).toMatchObject([{ group: group.spec.group, handlerAttempts: 1, code: 'PERMISSION_DENIED' }]);
+    expect(await harness().letters(topic)).toMatchObject([
+      { group: group.spec.group, handlerAttempts: 1, code: 'PERMISSION_DENIED' },
+    ]);
     await until('the other came', () => group.seen.length === 1);
     await bus.drain();
     await bus.close();

@@ -70,7 +70,12 @@ export function recorder(
   topics: readonly string[],
   handle: (batch: readonly Incoming[]) => void | Promise<void> = () => undefined,
   more: Partial<ConsumerSpec> = {},
-): { readonly spec: ConsumerSpec; readonly seen: Incoming[]; readonly ids: () => string[]; readonly batches: number[] } {
+): {
+  readonly spec: ConsumerSpec;
+  readonly seen: Incoming[];
+  readonly ids: () => string[];
+  readonly batches: number[];
+} {
   const seen: Incoming[] = [];
   const batches: number[] = [];
   const accepts: MessageType[] = ['FinishRun'];

@@ -15,7 +15,11 @@ interface KafkaCase {
   readonly title: string;
   readonly given: { readonly config?: { readonly maxAttempts: number }; readonly records: readonly CaseRecord[] };
   readonly expect: {
-    readonly deadLetter?: readonly { readonly offset: number; readonly code?: string; readonly handlerAttempts: number }[];
+    readonly deadLetter?: readonly {
+      readonly offset: number;
+      readonly code?: string;
+      readonly handlerAttempts: number;
+    }[];
     readonly outcomes?: readonly { readonly offset: number; readonly outcome?: string; readonly code?: string }[];
     readonly processed?: readonly number[];
   };
@@ -37,8 +41,14 @@ function loadCase(id: string): KafkaCase {
 /** The case's own bytes where they hold the fault; a whole envelope of ours, named by its offset, where they do not. */
 function recordOf(topic: string, record: CaseRecord): RawRecord {
   const key = record.keyBase64 === undefined ? Buffer.from(record.key ?? '') : Buffer.from(record.keyBase64, 'base64');
-  const bytes = record.valueBase64 === undefined ? Buffer.from(record.valueText ?? '') : Buffer.from(record.valueBase64, 'base64');
-  return { topic, key, value: isObject(bytes) ? sampleValue(String(record.offset)) : bytes, headers: { origin: `test-${record.offset}` } };
+  const bytes =
+    record.valueBase64 === undefined ? Buffer.from(record.valueText ?? '') : Buffer.from(record.valueBase64, 'base64');
+  return {
+    topic,
+    key,
+    value: isObject(bytes) ? sampleValue(String(record.offset)) : bytes,
+    headers: { origin: `test-${record.offset}` },
+  };
 }
 
 function isObject(bytes: Buffer): boolean {
@@ -60,12 +70,20 @@ export function kafkaCases(harness: () => BusHarness): void {
         if (bad) throw new Error('always');
       });
       const maxAttempts = given.config?.maxAttempts ?? DEFAULT_MAX_ATTEMPTS;
-      const bus = await started(await harness().open({ retry: { maxAttempts, firstDelayMs: 20, factor: 2, maxDelayMs: 100 } }), group.spec);
+      const bus = await started(
+        await harness().open({ retry: { maxAttempts, firstDelayMs: 20, factor: 2, maxDelayMs: 100 } }),
+        group.spec,
+      );
       const records = given.records.map((record) => recordOf(topic, record));
-      const dead = wanted.deadLetter ?? wanted.outcomes!.filter((o) => o.outcome === 'dead_letter').map((o) => ({ ...o, handlerAttempts: 0 }));
+      const dead =
+        wanted.deadLetter ??
+        wanted.outcomes!.filter((o) => o.outcome === 'dead_letter').map((o) => ({ ...o, handlerAttempts: 0 }));
       const processed = given.records.map((r) => r.offset).filter((offset) => !dead.some((d) => d.offset === offset));
       await harness().put(bus, records);
-      await until('all have their outcome', async () => group.seen.length >= processed.length && (await harness().letters(topic)).length >= dead.length);
+      await until(
+        'all have their outcome',
+        async () => group.seen.length >= processed.length && (await harness().letters(topic)).length >= dead.length,
+      );
 
       const letters = await harness().letters(topic);
       expect(letters).toHaveLength(dead.length);
@@ -73,7 +91,13 @@ export function kafkaCases(harness: () => BusHarness): void {
         const index = given.records.findIndex((record) => record.offset === offset);
         const { key, value } = records[index]!;
         const letter = letters.find((one) => one.headers.origin?.toString() === `test-${offset}`);
-        expect(letter).toMatchObject({ group: group.spec.group, topic, value, handlerAttempts, ...(code === undefined ? {} : { code }) });
+        expect(letter).toMatchObject({
+          group: group.spec.group,
+          topic,
+          value,
+          handlerAttempts,
+          ...(code === undefined ? {} : { code }),
+        });
         expect(letter!.key).toEqual(key);
         expect(letter!.cause).toMatch(code === undefined ? /Error: always \[stack [0-9a-f]{16}\]/ : /\w/);
         expect(letter!.offset).toMatch(/^\d+$/);

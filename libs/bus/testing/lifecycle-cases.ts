@@ -25,7 +25,9 @@ export function lifecycleCases(harness: () => BusHarness, features: BusFeatures)
     const outcomes = await published;
     await bus.close();
     if (!features.keepsMessages) {
-      expect(outcomes.map((o) => o.status)).toEqual(range(6).map((id) => (handled.includes(id) ? 'fulfilled' : 'rejected')));
+      expect(outcomes.map((o) => o.status)).toEqual(
+        range(6).map((id) => (handled.includes(id) ? 'fulfilled' : 'rejected')),
+      );
       return;
     }
     const next = recorder(group.spec.group, [topic]);
@@ -84,31 +86,34 @@ export function lifecycleCases(harness: () => BusHarness, features: BusFeatures)
     await bus.close();
   });
 
-  when(features.members)('two members share a group, and one takes over when the other leaves: nothing is lost (G4)', async () => {
-    const topic = unique('members');
-    const name = unique('group');
-    const [one, two] = [recorder(name, [topic]), recorder(name, [topic])];
-    const first = await started(await harness().open(), one.spec);
-    const sent: string[] = [];
-    const send = async (bus: typeof first, count: number): Promise<void> => {
-      const ids = range(count).map((n) => `${sent.length + Number(n)}`);
-      sent.push(...ids);
-      await bus.publish(ids.map((id) => sample(topic, id)));
-    };
-    const all = (): Set<string> => new Set([...one.ids(), ...two.ids()]);
-    await send(first, 60);
-    const second = await started(await harness().open(), two.spec);
-    await send(first, 200);
-    await until('both work', () => one.seen.length > 60 && two.seen.length > 0);
-    await until('all came', () => all().size === sent.length);
-    await first.drain();
-    await first.close();
-    await send(second, 100);
-    await until('the other one has all', () => all().size === sent.length);
-    expect(one.seen.length + two.seen.length).toBeLessThan(sent.length * 2);
-    await second.drain();
-    await second.close();
-  });
+  when(features.members)(
+    'two members share a group, and one takes over when the other leaves: nothing is lost (G4)',
+    async () => {
+      const topic = unique('members');
+      const name = unique('group');
+      const [one, two] = [recorder(name, [topic]), recorder(name, [topic])];
+      const first = await started(await harness().open(), one.spec);
+      const sent: string[] = [];
+      const send = async (bus: typeof first, count: number): Promise<void> => {
+        const ids = range(count).map((n) => `${sent.length + Number(n)}`);
+        sent.push(...ids);
+        await bus.publish(ids.map((id) => sample(topic, id)));
+      };
+      const all = (): Set<string> => new Set([...one.ids(), ...two.ids()]);
+      await send(first, 60);
+      const second = await started(await harness().open(), two.spec);
+      await send(first, 200);
+      await until('both work', () => one.seen.length > 60 && two.seen.length > 0);
+      await until('all came', () => all().size === sent.length);
+      await first.drain();
+      await first.close();
+      await send(second, 100);
+      await until('the other one has all', () => all().size === sent.length);
+      expect(one.seen.length + two.seen.length).toBeLessThan(sent.length * 2);
+      await second.drain();
+      await second.close();
+    },
+  );
 
   when(features.brokerRestart)('a restart of the broker loses nothing that was acknowledged (G4)', async () => {
     const topic = unique('restart');

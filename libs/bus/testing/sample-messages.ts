@@ -14,8 +14,19 @@ export function sampleValue(id: string, runId = sampleRun()): Buffer {
   return encodeMessage(message('FinishRun', { id, tenant: 'dev', runId, now: 0 }, { commandId: id, principal }));
 }
 
-export function sample(topic: string, id: string, runId = sampleRun(), headers?: Record<string, string>): OutgoingMessage {
-  return { topic, key: runId, partitionKey: partitionKey(runId), value: sampleValue(id, runId), ...(headers ? { headers } : {}) };
+export function sample(
+  topic: string,
+  id: string,
+  runId = sampleRun(),
+  headers?: Record<string, string>,
+): OutgoingMessage {
+  return {
+    topic,
+    key: runId,
+    partitionKey: partitionKey(runId),
+    value: sampleValue(id, runId),
+    ...(headers ? { headers } : {}),
+  };
 }
 
 /** A message of the catalogue that the sample groups do not accept. */

@@ -20,7 +20,7 @@ describe('strict JSON', () => {
           expected = parseJson(text);
         } catch (error) {
           const rule = (error as CountersignError).details[0]!.rule;
-          return ['forbiddenKey', 'numberRange', 'surrogate'].includes(rule);
+          return ['forbiddenKey', 'numberRange', 'surrogate', 'nul'].includes(rule);
         }
         expect(expected).toEqual(JSON.parse(text));
         return true;
@@ -35,6 +35,7 @@ describe('strict JSON', () => {
     ['[9007199254740993]', 'numberRange', '/0'],
     ['{"n":1e400}', 'numberRange', '/n'],
     ['["ok","\\ud800"]', 'surrogate', '/1'],
+    ['{"a":["\\u0000"]}', 'nul', '/a/0'],
     ['{"a":', 'syntax', ''],
     ['NaN', 'syntax', ''],
     ['', 'syntax', ''],

@@ -21,7 +21,7 @@ function refuse(rule: string, path: string, message: string): never {
 
 /**
  * Strict JSON: what two parsers could read differently is refused instead of repaired: duplicate keys, integers
- * beyond 2^53, numbers beyond range, lone surrogates, broken UTF-8, keys that reach a prototype, too deep, too large.
+ * beyond 2^53, numbers beyond range, lone surrogates, NUL characters, broken UTF-8, keys that reach a prototype, too deep, too large.
  * @throws CountersignError INVALID_JSON with the path as a JSON pointer
  */
 export function parseJson(input: string | Uint8Array, limits: JsonLimits = DEFAULT_JSON_LIMITS): Json {
@@ -97,6 +97,8 @@ function scan(text: string, maxDepth: number): void {
           top.keys.add(content);
           expectKey = false;
         }
+        if (content.includes('\u0000'))
+          refuse('nul', pointer(levels), 'The text holds a NUL character, which cannot be stored');
         if (LONE_SURROGATE.test(content)) refuse('surrogate', pointer(levels), 'The text holds half a surrogate pair');
         break;
       }

@@ -14,5 +14,7 @@ export type LockOptions =
  * @throws InfrastructureError when the PostgreSQL of the embedded mode is away
  */
 export async function createLocks(options: LockOptions): Promise<LockPort> {
-  return new WaitingRoom(options.kind === 'redis' ? new RedisStore(options.url) : await PostgresStore.open(options.database));
+  return new WaitingRoom(
+    options.kind === 'redis' ? new RedisStore(options.url) : await PostgresStore.open(options.database),
+  );
 }

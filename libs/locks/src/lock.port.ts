@@ -13,7 +13,8 @@ export interface LockHandle {
   release(): Promise<void>;
 }
 
-export type LockAnswer = { readonly kind: 'held'; readonly handle: LockHandle } | { readonly kind: 'busy' } | { readonly kind: 'unavailable' };
+export type LockAnswer =
+  { readonly kind: 'held'; readonly handle: LockHandle } | { readonly kind: 'busy' } | { readonly kind: 'unavailable' };
 
 export interface LockRequest {
   /** Canonical resource names, prefixed with the tenant by the caller. Empty = nothing to wait for. */

@@ -7,10 +7,18 @@ export interface LockRig {
 }
 
 const TTL = 30_000;
-const take = async (port: LockPort, resources: string[], extra: { waitMs?: number; ttlMs?: number; owner?: string } = {}) =>
+const take = async (
+  port: LockPort,
+  resources: string[],
+  extra: { waitMs?: number; ttlMs?: number; owner?: string } = {},
+) =>
   port.acquire({ resources, owner: extra.owner ?? randomUUID(), waitMs: extra.waitMs ?? 0, ttlMs: extra.ttlMs ?? TTL });
 
-async function held(port: LockPort, resources: string[], extra: { waitMs?: number; ttlMs?: number } = {}): Promise<LockHandle> {
+async function held(
+  port: LockPort,
+  resources: string[],
+  extra: { waitMs?: number; ttlMs?: number } = {},
+): Promise<LockHandle> {
   const answer = await take(port, resources, extra);
   if (answer.kind !== 'held') throw new Error(`expected the lock, got ${answer.kind}`);
   return answer.handle;
@@ -98,7 +106,13 @@ export function lockContract(name: string, rig: () => LockRig): void {
       expect((await take(one, [resource], { waitMs: 20 })).kind).toBe('busy');
       expect((await take(two, [resource], { waitMs: 20.4, ttlMs: TTL + 0.4 })).kind).toBe('busy');
       const stop = new AbortController();
-      const waiting = two.acquire({ resources: [resource], owner: randomUUID(), waitMs: 600_000, ttlMs: TTL, signal: stop.signal });
+      const waiting = two.acquire({
+        resources: [resource],
+        owner: randomUUID(),
+        waitMs: 600_000,
+        ttlMs: TTL,
+        signal: stop.signal,
+      });
       stop.abort();
       expect((await waiting).kind).toBe('busy');
       await handle.release();

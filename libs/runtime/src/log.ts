@@ -20,7 +20,10 @@ export function createLog(service: string, level: string): Log {
 
 /** By shape, not by class: errors may come from another realm (a worker, a test's sandbox). */
 const isErrorLike = (value: unknown): value is Error =>
-  typeof value === 'object' && value !== null && typeof (value as Error).name === 'string' && typeof (value as Error).message === 'string';
+  typeof value === 'object' &&
+  value !== null &&
+  typeof (value as Error).name === 'string' &&
+  typeof (value as Error).message === 'string';
 
 /** Class and code of an error, never its message with data: safe for logs. */
 export function errorFields(error: unknown): LogFields {

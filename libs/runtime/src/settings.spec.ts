@@ -30,7 +30,9 @@ describe('settings (G13)', () => {
     expect(text).not.toContain('hunter2');
   });
   it('refuse a misspelt variable and say which was meant; others of the environment are left alone', () => {
-    expect(fault({ COUNTERSIGN_PROT: '1', PATH: '/bin' })).toContain('COUNTERSIGN_PROT: not a setting; did you mean COUNTERSIGN_PORT?');
+    expect(fault({ COUNTERSIGN_PROT: '1', PATH: '/bin' })).toContain(
+      'COUNTERSIGN_PROT: not a setting; did you mean COUNTERSIGN_PORT?',
+    );
     expect(fault({ COUNTERSIGN_OTHER: '1' }, ['COUNTERSIGN_OTHER'])).toBe('');
   });
 });

@@ -98,7 +98,11 @@ export async function openService<S extends SettingsShape>(
     log: createLog(door.name, process.env.TEST_LOG_LEVEL ?? 'silent'),
     instance: options.instance ?? `test-${Math.random().toString(36).slice(2)}`,
   };
-  const parts = await door.open(context);
+  const parts = await Promise.resolve(door.open(context)).catch(async (error: unknown) => {
+    await database.close();
+    await fresh.drop();
+    throw error;
+  });
   let taken = 0;
   let offset = 0;
   return {

@@ -40,7 +40,11 @@ interface IntentRow {
 }
 
 /** One statement, one commit. Answers in the order of the requests; each callId at most once. */
-export async function intendCalls(sql: Sql, owner: string, requests: readonly IntentRequest[]): Promise<IntentAnswer[]> {
+export async function intendCalls(
+  sql: Sql,
+  owner: string,
+  requests: readonly IntentRequest[],
+): Promise<IntentAnswer[]> {
   const rows = await sql.query<IntentRow>({
     name: 'journal-intend',
     text: 'select call_id, answer, lease_epoch, fences, settlement from journal_intend($1::json, $2)',

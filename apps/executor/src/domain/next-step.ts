@@ -23,6 +23,8 @@ export type NextStep =
 
 /** One more than the first: a safely repeatable write whose answer was lost gets a second try whatever its contract says. */
 const TRIES_OF_A_LOST_ANSWER = 2;
+/** A tool that is down after a lost answer is asked some more times before the call ends as unknown. */
+const TRIES_TO_FIND_OUT = 4;
 
 /**
  * What follows an attempt (safety.md, "After a crash or timeout").
@@ -36,7 +38,9 @@ export function nextStep(outcome: RunOutcome, attempts: Attempts): NextStep {
   if (!attempts.write) return error.retryable && more ? { kind: 'repeat', maybe: false } : { kind: 'failed', error };
 
   if (outcome.sent === 'not_sent') {
-    if (more) return { kind: 'repeat', maybe: attempts.maybeBefore };
+    const finding =
+      attempts.maybeBefore && attempts.repeat !== 'none' && attempts.made < attempts.allowed + TRIES_TO_FIND_OUT;
+    if (more || finding) return { kind: 'repeat', maybe: attempts.maybeBefore };
     return attempts.maybeBefore ? { kind: 'unknown' } : { kind: 'failed', error };
   }
   if (outcome.sent === 'answered' && outcome.noEffect) {

@@ -39,7 +39,12 @@ export function executorError(code: ErrorCode, text: string = ERROR_CODES[code].
 
 const without = { replayed: false, attempts: 0, durationMs: 0, result: null } as const;
 
-export const busyEnding = (): Ending => ({ ...without, status: 'failed', effect: 'none', error: executorError('BUSY') });
+export const busyEnding = (): Ending => ({
+  ...without,
+  status: 'failed',
+  effect: 'none',
+  error: executorError('BUSY'),
+});
 export const conflictEnding = (): Ending => ({
   ...without,
   status: 'failed',
@@ -60,7 +65,14 @@ export const joinEnding = (): Ending => ({ ...unknownEnding(0), replayed: true }
 /** The recorded result of the key's earlier call. */
 export function replayEnding(stored: string): Ending {
   const record = callSettledSchema.parse((JSON.parse(stored) as { data: unknown }).data);
-  return { ...without, status: 'succeeded', effect: record.effect, replayed: true, error: record.error, result: record.result };
+  return {
+    ...without,
+    status: 'succeeded',
+    effect: record.effect,
+    replayed: true,
+    error: record.error,
+    result: record.result,
+  };
 }
 
 export function settlementOf(call: GrantedCall, ending: Ending, pool: string, nowMs: number): OutgoingMessage {

@@ -64,7 +64,8 @@ export class Admission {
     const looks: Checked[] = [];
     for (const one of checked) {
       if (one.answer.kind !== 'open') looks.push(one);
-      else if (this.#options.desk.has(one.answer.call.callId)) continue; // in work here: its settlement comes
+      else if (this.#options.desk.has(one.answer.call.callId))
+        continue; // in work here: its settlement comes
       else if (one.answer.call.journaled) writes.push(one.answer.call);
       else looks.push(one);
     }
@@ -89,7 +90,8 @@ export class Admission {
     const callId = granted.callId!;
     const same = found.grantDigest === grantDigestOf(granted.data.grant);
     // A repeat is answered before any check of its grant: the grant's key may be gone by now.
-    if (found.settlement !== null && (same || answer.kind !== 'refused')) return [storedSettlement(callId, found.settlement, pool)];
+    if (found.settlement !== null && (same || answer.kind !== 'refused'))
+      return [storedSettlement(callId, found.settlement, pool)];
     const open = found.state === 'queued' || found.state === 'intended';
     if (open && (same || answer.kind !== 'refused')) return [];
     if (answer.kind === 'refused') {
@@ -111,7 +113,7 @@ export class Admission {
     try {
       answers = await this.#options.journal.intend(writes.map((write) => write.request));
     } catch (error) {
-      await Promise.all(writes.map((write) => write.lock?.release()));
+      await Promise.all(writes.map((write) => write.lock?.release() ?? Promise.resolve()));
       throw error;
     }
     return writes.flatMap((write, index) => this.#dispatch(write, answers[index]!, takenAt));
@@ -129,12 +131,12 @@ export class Admission {
   }
 
   #dispatch({ call, lock }: Write, answer: IntentAnswer, takenAt: number): OutgoingMessage[] {
-    const { desk, leases, pool, clock } = this.#options;
-    const held = () => ({
+    const { desk, leases } = this.#options;
+    const held = (needsLock = false) => ({
       call,
       lease: leases.keep(call.callId, answer.epoch, call.leaseMs, takenAt),
       lock,
-      needsLock: answer.kind === 'queued',
+      needsLock,
       since: takenAt,
     });
     switch (answer.kind) {
@@ -148,23 +150,33 @@ export class Admission {
         return [];
       case 'queued':
       case 'wait':
-        desk.wait(held());
+        desk.wait(held(answer.kind === 'queued'));
         return [];
-    }
-    void lock?.release();
-    switch (answer.kind) {
       case 'stored':
-        return [storedSettlement(call.callId, answer.settlement!, pool)];
       case 'expired':
-        return [returnGrant(call.granted, 'GRANT_EXPIRED', pool, clock.now())];
       case 'epoch':
-        return [returnGrant(call.granted, 'GRANT_INVALID', pool, clock.now())];
       case 'spent':
-        return [refuseGrant(call.granted, 'GRANT_SPENT', 'The grant or its approval was already used for another call', pool, clock.now())];
       case 'running': // its owner, or the sweeper after its lease, settles it
       case 'lost':
-        return [];
+        void lock?.release();
+        return this.#reply(call, answer.kind, answer.settlement);
     }
+  }
+
+  #reply(
+    call: PreparedCall,
+    kind: 'stored' | 'expired' | 'epoch' | 'spent' | 'running' | 'lost',
+    settlement: string | null,
+  ): OutgoingMessage[] {
+    const { pool } = this.#options;
+    const now = this.#options.clock.now();
+    if (kind === 'running' || kind === 'lost') return [];
+    if (kind === 'stored') return settlement === null ? [] : [storedSettlement(call.callId, settlement, pool)];
+    if (kind === 'spent') {
+      const text = 'The grant or its approval was already used for another call';
+      return [refuseGrant(call.granted, 'GRANT_SPENT', text, pool, now)];
+    }
+    return [returnGrant(call.granted, kind === 'expired' ? 'GRANT_EXPIRED' : 'GRANT_INVALID', pool, now)];
   }
 }
 

@@ -120,7 +120,8 @@ export class CallDesk implements Worker {
         const answer = await this.#options.locks.acquire(this.lockRequest(call, Math.max(0, left), stop));
         desk.needsLock = false;
         if (answer.kind === 'held') desk.lock = answer.handle;
-        if (answer.kind === 'unavailable') this.#options.log.warn({ callId: call.callId }, 'lock server unavailable: going on with the holds alone');
+        if (answer.kind === 'unavailable')
+          this.#options.log.warn({ callId: call.callId }, 'lock server unavailable: going on with the holds alone');
         if (answer.kind === 'busy' && !stop.aborted) return this.#end(desk, busyEnding(), false);
       } else if (left <= 0) return this.#end(desk, busyEnding(), false);
       else await this.#wakeUps.sleep(call, Math.min(left, delay * (0.5 + Math.random() / 2)), stop);
@@ -150,7 +151,10 @@ export class CallDesk implements Worker {
       case 'expired':
       case 'epoch': {
         const reason = answer.kind === 'expired' ? 'LOCK_WAIT' : 'GRANT_INVALID';
-        return this.#options.journal.returnQueued(lease, returnGrant(call.granted, reason, this.#options.pool, this.#options.clock.now()));
+        return this.#options.journal.returnQueued(
+          lease,
+          returnGrant(call.granted, reason, this.#options.pool, this.#options.clock.now()),
+        );
       }
       default:
         this.#options.log.warn({ callId: call.callId, answer: answer.kind }, 'a waiting call is no longer ours');
@@ -172,7 +176,12 @@ export class CallDesk implements Worker {
   /** Errors leave the row to the sweeper: its lease is renewed no more. */
   #work(callId: string, work: () => Promise<void>): void {
     const running = work()
-      .catch((error: unknown) => this.#options.log.error({ ...errorFields(error), callId }, 'a call was dropped; it is taken up again after its lease'))
+      .catch((error: unknown) =>
+        this.#options.log.error(
+          { ...errorFields(error), callId },
+          'a call was dropped; it is taken up again after its lease',
+        ),
+      )
       .finally(() => {
         this.#active.delete(callId);
         this.#room.splice(0).forEach((resolve) => resolve());

@@ -87,11 +87,25 @@ export class CallEngine {
 
   /** A runner must not throw; if it does, nothing is assumed that was not seen. */
   #broken(call: PreparedCall, error: unknown, sending: boolean): RunOutcome {
-    this.#options.log.error({ ...errorFields(error), callId: call.callId, tool: call.claims.tool }, 'the tool runner failed');
-    return { kind: 'failed', sent: sending ? 'maybe_sent' : 'not_sent', noEffect: !sending, error: executorError('INTERNAL') };
+    this.#options.log.error(
+      { ...errorFields(error), callId: call.callId, tool: call.claims.tool },
+      'the tool runner failed',
+    );
+    return {
+      kind: 'failed',
+      sent: sending ? 'maybe_sent' : 'not_sent',
+      noEffect: !sending,
+      error: executorError('INTERNAL'),
+    };
   }
 
-  async #ending(call: PreparedCall, outcome: RunOutcome, step: NextStep, attempts: number, durationMs: number): Promise<Ending> {
+  async #ending(
+    call: PreparedCall,
+    outcome: RunOutcome,
+    step: NextStep,
+    attempts: number,
+    durationMs: number,
+  ): Promise<Ending> {
     const base = { replayed: false, attempts, durationMs, error: null, result: null } as const;
     if (step.kind === 'unknown') return unknownEnding(attempts, durationMs);
     if (step.kind === 'failed') return { ...base, status: 'failed', effect: 'none', error: step.error };
@@ -103,7 +117,10 @@ export class CallEngine {
       return { ...base, status: 'succeeded', effect, result };
     } catch (error) {
       // A fault of the views does not undo the effect and must not provoke a repeat.
-      this.#options.log.error({ ...errorFields(error), callId: call.callId, tool: call.claims.tool }, 'the views could not be made');
+      this.#options.log.error(
+        { ...errorFields(error), callId: call.callId, tool: call.claims.tool },
+        'the views could not be made',
+      );
       return { ...base, status: 'succeeded', effect, error: executorError('INVALID_RESULT') };
     }
   }

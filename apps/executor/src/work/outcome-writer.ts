@@ -27,7 +27,10 @@ export class OutcomeWriter {
 
   constructor(options: OutcomeWriterOptions) {
     this.#options = options;
-    this.#settle = createBatcher((outcomes) => options.journal.settle(outcomes), { inFlight: IN_FLIGHT, maxBatch: MAX_BATCH });
+    this.#settle = createBatcher((outcomes) => options.journal.settle(outcomes), {
+      inFlight: IN_FLIGHT,
+      maxBatch: MAX_BATCH,
+    });
   }
 
   /** @param lease null = a read that had no intent */
@@ -36,8 +39,10 @@ export class OutcomeWriter {
     const settlement = settlementOf(call, ending, pool, clock.now());
     const outcome: Outcome = { call, epoch: lease?.epoch ?? 0, ending, settlement, ownsOperation };
     const settled = await this.#untilItIsKnown(outcome, lease);
-    if (settled === null) log.warn({ callId: call.callId, status: ending.status }, 'outcome not recorded: the call is no longer ours');
-    else if (settled.settlement !== null) await journal.reply([storedSettlement(call.callId, settled.settlement, pool)]);
+    if (settled === null)
+      log.warn({ callId: call.callId, status: ending.status }, 'outcome not recorded: the call is no longer ours');
+    else if (settled.settlement !== null)
+      await journal.reply([storedSettlement(call.callId, settled.settlement, pool)]);
   }
 
   /** While the database is away the outcome is kept and tried again, as long as the call may still be ours. */

@@ -98,7 +98,13 @@ export class Sweeper implements Worker {
       return leases.drop(lease);
     }
     const since = performance.now() - (row.waitedMs ?? 0);
-    const held = { call: answer.call, lease, lock: null, needsLock: row.state === 'queued' && answer.call.holds.length > 0, since };
+    const held = {
+      call: answer.call,
+      lease,
+      lock: null,
+      needsLock: row.state === 'queued' && answer.call.holds.length > 0,
+      since,
+    };
     if (row.state === 'queued') return desk.wait(held);
     if (row.mode !== 'act') return desk.answer(held, row.mode, row.settlement);
     const tooMany = row.attempts > answer.call.contract.retry.attempts + EXTRA_OWNERS;

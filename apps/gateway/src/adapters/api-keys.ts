@@ -22,12 +22,14 @@ const SETTING = 'COUNTERSIGN_API_KEYS_FILE';
 
 /** Hash of a key → whose it is. @throws CountersignError INVALID_ARGS with every fault of the file */
 export async function readApiKeys(file: string): Promise<Map<string, Caller>> {
+  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new CountersignError('INVALID_ARGS', `${SETTING}: ${file} cannot be read (${cause.code})`, { cause });
+  });
   let document: unknown;
   try {
-    document = parse(await readFile(file, 'utf8'));
+    document = parse(text, { maxAliasCount: 0 });
   } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code ?? 'it is not YAML';
-    throw new CountersignError('INVALID_ARGS', `${SETTING}: ${file} cannot be read (${reason})`, { cause });
+    throw new CountersignError('INVALID_ARGS', `${SETTING}: ${file} is not YAML`, { cause });
   }
   const parsed = apiKeysSchema.safeParse(document);
   if (!parsed.success) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { budgetsSchema, callIdSchema, digestSchema, issueDetails, runIdSchema, runStatusSchema } from '#contracts';
-import { CountersignError } from '#kernel';
+import { APPROVAL_ID_PATTERN, CountersignError } from '#kernel';
 
 const toolName = z.string().min(1).max(256);
 /** A provider's raw text or an object; the orchestrator's strict parser judges the text. */

@@ -3,7 +3,7 @@ import { admitProposal, type Admission } from './admit-proposal.ts';
 import { callError, errorForModel } from './call-error.ts';
 import { callRejected } from './emissions.ts';
 import { resolveTool } from './resolve-tool.ts';
-import { printable } from './unstorable.ts';
+import { printable } from './printable.ts';
 import { withState, type Batch, type Call, type HeldCall, type Run, type SettledCall } from './run-state.ts';
 import { ContractsMissing, type Emission, type Env, type Input } from './saga.types.ts';
 

@@ -3,7 +3,7 @@ import { CountersignError, digestArguments, parseJson, type ErrorCode, type Erro
 import { callError } from './call-error.ts';
 import { nameOperation, nameResources } from './name-effects.ts';
 import { nearTools, resolveTool } from './resolve-tool.ts';
-import { nulFaults, printable } from './unstorable.ts';
+import { printable } from './printable.ts';
 import type { RunDefinition } from './run-state.ts';
 import type { ContractShelf, ReadableContract } from './saga.types.ts';
 
@@ -117,11 +117,7 @@ type Parsed =
 function parseArguments(text: string): Parsed {
   if (text.trim() === '') return { ok: true, value: {} };
   try {
-    const value = parseJson(text, ARGUMENT_LIMITS);
-    const details = nulFaults(value);
-    return details.length === 0
-      ? { ok: true, value }
-      : { ok: false, code: 'INVALID_ARGS', message: UNCARRIED, details };
+    return { ok: true, value: parseJson(text, ARGUMENT_LIMITS) };
   } catch (error) {
     if (!(error instanceof CountersignError)) throw error;
     const { message, details } = error;
@@ -134,7 +130,7 @@ function parseArguments(text: string): Parsed {
 
 /** JSON, but with content that no store, object or other provider would carry unchanged. */
 const UNCARRIED = 'The arguments hold something that cannot be carried';
-const UNCARRIED_RULES: ReadonlySet<string> = new Set(['surrogate', 'forbiddenKey']);
+const UNCARRIED_RULES: ReadonlySet<string> = new Set(['nul', 'surrogate', 'forbiddenKey']);
 
 function evidenceFaults(
   name: string | undefined,

@@ -6,7 +6,10 @@ import { NEEDED_APIS } from './broker-check.ts';
 type Api = readonly [key: number, min: number, max: number];
 
 /** Answers ApiVersions v0 with the given table, like a broker. */
-async function fakeBroker(apis: readonly Api[], answer: (apis: readonly Api[], correlation: number) => Buffer = versionsAnswer): Promise<net.Server & AsyncDisposable> {
+async function fakeBroker(
+  apis: readonly Api[],
+  answer: (apis: readonly Api[], correlation: number) => Buffer = versionsAnswer,
+): Promise<net.Server & AsyncDisposable> {
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {
     sockets.add(socket);
@@ -52,7 +55,9 @@ describe('the broker check at the start (G13)', () => {
   });
 
   it('a broker that lacks a request or is too old is refused, with every fault', async () => {
-    const old = full.filter(([key]) => key !== 19).map(([key, min, max]): Api => (key === 0 ? [0, 0, 2] : key === 1 ? [1, 12, 17] : [key, min, max]));
+    const old = full
+      .filter(([key]) => key !== 19)
+      .map(([key, min, max]): Api => (key === 0 ? [0, 0, 2] : key === 1 ? [1, 12, 17] : [key, min, max]));
     await using server = await fakeBroker(old);
     await expect(start(addressOf(server))).rejects.toThrow(
       /at 127\.0\.0\.1:\d+ does not speak what is needed: Produce versions 3–7 are needed, it has 0–2; Fetch versions 4–11 are needed, it has 12–17; CreateTopics is missing\. Use Apache Kafka/,

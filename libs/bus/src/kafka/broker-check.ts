@@ -55,7 +55,9 @@ function missingApis(versions: Versions): string[] {
   return NEEDED_APIS.flatMap(({ key, name, min, max }) => {
     const has = versions.get(key);
     if (!has) return [`${name} is missing`];
-    return has[1] < min || has[0] > max ? [`${name} versions ${min}–${max} are needed, it has ${has[0]}–${has[1]}`] : [];
+    return has[1] < min || has[0] > max
+      ? [`${name} versions ${min}–${max} are needed, it has ${has[0]}–${has[1]}`]
+      : [];
   });
 }
 

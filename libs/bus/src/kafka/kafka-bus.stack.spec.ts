@@ -1,4 +1,3 @@
-import * as require_fs from 'node:fs';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -12,8 +11,6 @@ import { plainHeaders, readLetter } from './record-headers.ts';
 
 const features = { keepsMessages: true, highWater: true, members: true, brokerRestart: true };
 
-const L = (l: string) => (f: object, e: string) => { require_fs.appendFileSync('/tmp/kdl/bus.log', `${Date.now() % 1000000} ${l} ${e} ${JSON.stringify(f)}\n`); };
-const LOG = { debug: L('d'), info: L('i'), warn: L('w'), error: L('e') };
 /** A broker of its own: one case restarts it. */
 busContract('Kafka', features, async () => {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'countersign-bus-'));
@@ -24,10 +21,13 @@ busContract('Kafka', features, async () => {
   await Promise.all([admin.connect(), producer.connect()]);
 
   return {
-    open: async (options = {}) => new KafkaBus({ brokers, clientId: 'bus-contract', partitions: 3, log: LOG, ...options }),
+    open: async (options = {}) => new KafkaBus({ brokers, clientId: 'bus-contract', partitions: 3, ...options }),
     put: async (_bus, records) => {
       const topic = records[0]!.topic;
-      await producer.send({ topic, messages: records.map(({ key, value, headers = {} }) => ({ key, value, headers })) });
+      await producer.send({
+        topic,
+        messages: records.map(({ key, value, headers = {} }) => ({ key, value, headers })),
+      });
     },
     letters: (topic) => readAll(client, admin, dlqTopic(topic)),
     committed: async (group, topic) => {

@@ -61,20 +61,29 @@ export class KafkaBus implements Bus {
     const client = createClient(this.#connection);
     this.#producer = client.producer({ createPartitioner: partitioner, allowAutoTopicCreation: false });
     this.#admin = client.admin();
-    this.#topics = new TopicAdmin(this.#admin, { partitions, ...(replicationFactor === undefined ? {} : { replicationFactor }) }, log);
+    this.#topics = new TopicAdmin(
+      this.#admin,
+      { partitions, ...(replicationFactor === undefined ? {} : { replicationFactor }) },
+      log,
+    );
     this.#lane = new ProduceLane(this.#producer);
   }
 
   subscribe<T extends MessageType>(spec: ConsumerSpec<T>): void {
     if (this.#state !== 'new') throw new Error(`group ${spec.group}: subscribe before start`);
-    if (this.#groups.some((group) => group.spec.group === spec.group)) throw new Error(`group ${spec.group} is subscribed twice`);
+    if (this.#groups.some((group) => group.spec.group === spec.group))
+      throw new Error(`group ${spec.group} is subscribed twice`);
     this.#groups.push(
       new KafkaGroup({
         spec: spec as unknown as ConsumerSpec,
         connection: this.#connection,
         lane: this.#lane,
         retry: { ...DEFAULT_RETRY, ...this.#options.retry },
-        timings: { maxWaitMs: MAX_WAIT_MS, heartbeatMs: HEARTBEAT_MS, sessionMs: this.#options.sessionMs ?? SESSION_MS },
+        timings: {
+          maxWaitMs: MAX_WAIT_MS,
+          heartbeatMs: HEARTBEAT_MS,
+          sessionMs: this.#options.sessionMs ?? SESSION_MS,
+        },
         highWater: this.#options.highWater ?? DEFAULT_HIGH_WATER,
         instance: this.#instance,
         onFatal: (error) => this.#fatal(error),
@@ -160,4 +169,3 @@ export class KafkaBus implements Bus {
     this.#options.onFatal?.(error);
   }
 }
-

@@ -9,7 +9,13 @@ export interface KafkaConnection {
 }
 
 /** Given in full: kafkajs has other defaults when NODE_ENV is "test". About 20 s in all. */
-export const CLIENT_RETRY: RetryOptions = { initialRetryTime: 100, maxRetryTime: 2_000, factor: 0.2, multiplier: 2, retries: 12 };
+export const CLIENT_RETRY: RetryOptions = {
+  initialRetryTime: 100,
+  maxRetryTime: 2_000,
+  factor: 0.2,
+  multiplier: 2,
+  retries: 12,
+};
 
 export function createClient({ brokers, clientId, log }: KafkaConnection, socketFactory?: ISocketFactory): Kafka {
   silenceNegativeTimeouts();

@@ -57,7 +57,10 @@ export class KafkaGroup {
         const headers = retryHeaders(spec.group, delivery, attempt, Date.now() + delayMs);
         return lane.publish([{ topic: retryTopic(delivery.topic), key: delivery.key, value: body.bytes, headers }]);
       },
-      bury: (letter) => lane.publish([{ topic: dlqTopic(letter.topic), key: letter.key, value: letter.value, headers: letterHeaders(letter) }]),
+      bury: (letter) =>
+        lane.publish([
+          { topic: dlqTopic(letter.topic), key: letter.key, value: letter.value, headers: letterHeaders(letter) },
+        ]),
     });
     this.#loop = new GroupLoop({
       spec,
@@ -76,13 +79,27 @@ export class KafkaGroup {
     const { group, topics, from, offPath } = this.spec;
     const latest = from === 'latest';
     const suffix = latest ? `.${this.#options.instance}` : '';
-    const parts = offPath ? [{ groupId: group + suffix, topics }] : topics.map((topic) => ({ groupId: `${group}.${topic}${suffix}`, topics: [topic] }));
-    this.#consumers = parts.map((part) => this.#consumer(part.groupId, part.topics, this.#options.timings, (r) => this.#deliver(r), latest ? offsets : undefined));
+    const parts = offPath
+      ? [{ groupId: group + suffix, topics }]
+      : topics.map((topic) => ({ groupId: `${group}.${topic}${suffix}`, topics: [topic] }));
+    this.#consumers = parts.map((part) =>
+      this.#consumer(
+        part.groupId,
+        part.topics,
+        this.#options.timings,
+        (r) => this.#deliver(r),
+        latest ? offsets : undefined,
+      ),
+    );
     this.#loop.start();
     await Promise.all(this.#consumers.map((consumer) => consumer.start()));
     if (latest) return;
-    this.#retries = this.#consumer(`${group}.retry`, topics.map(retryTopic), RETRY_TIMINGS, (r) => this.#deliverRetries(r));
-    this.#retries.start().catch((error: unknown) => this.#stopping.signal.aborted || this.#options.onFatal(error as Error));
+    this.#retries = this.#consumer(`${group}.retry`, topics.map(retryTopic), RETRY_TIMINGS, (r) =>
+      this.#deliverRetries(r),
+    );
+    this.#retries
+      .start()
+      .catch((error: unknown) => this.#stopping.signal.aborted || this.#options.onFatal(error as Error));
   }
 
   /** Finishes what is in work (unless abandoned), commits, leaves. */
@@ -110,7 +127,16 @@ export class KafkaGroup {
   ): RecordConsumer {
     const { connection, onFatal } = this.#options;
     const room = (): Promise<void> | null => this.#whenRoom();
-    return new RecordConsumer({ connection, groupId, topics, timings, deliver, room, onFatal, ...(startAt ? { startAt } : {}) });
+    return new RecordConsumer({
+      connection,
+      groupId,
+      topics,
+      timings,
+      deliver,
+      room,
+      onFatal,
+      ...(startAt ? { startAt } : {}),
+    });
   }
 
   #deliver(records: readonly FetchedRecord[]): void {

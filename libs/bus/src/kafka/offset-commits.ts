@@ -24,7 +24,9 @@ export class OffsetCommits {
     // kafkajs may skip a commit silently while it reconnects; only this event says that one was made
     consumer.on(consumer.events.COMMIT_OFFSETS, ({ payload: { topics } }) => {
       for (const tracker of this.#trackers()) {
-        const made = topics.find(({ topic }) => topic === tracker.topic)?.partitions.find((p) => Number(p.partition) === tracker.partition);
+        const made = topics
+          .find(({ topic }) => topic === tracker.topic)
+          ?.partitions.find((p) => Number(p.partition) === tracker.partition);
         if (made) tracker.committed(Number(made.offset));
       }
     });
@@ -44,7 +46,9 @@ export class OffsetCommits {
     if (due.length === 0) return;
     this.#committing = this.#consumer
       .commitOffsets(due)
-      .catch((error: unknown) => this.#log.debug({ error: error instanceof Error ? error.name : typeof error }, 'bus.commit-failed'))
+      .catch((error: unknown) =>
+        this.#log.debug({ error: error instanceof Error ? error.name : typeof error }, 'bus.commit-failed'),
+      )
       .finally(() => {
         this.#committing = null;
         if (this.#due().length > 0) this.soon();

@@ -58,7 +58,8 @@ export class PartitionTracker {
   }
 
   advance(): void {
-    while (this.#head < this.#open.length && this.#open[this.#head]!.isDone) this.#position = this.#open[this.#head++]!.offset + 1;
+    while (this.#head < this.#open.length && this.#open[this.#head]!.isDone)
+      this.#position = this.#open[this.#head++]!.offset + 1;
     if (this.#head === this.#open.length || this.#head > 1024) {
       this.#open = this.#open.slice(this.#head);
       this.#head = 0;

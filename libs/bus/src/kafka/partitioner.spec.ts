@@ -1,8 +1,18 @@
 import { partitioner } from './partitioner.ts';
 
-const partitionMetadata = Array.from({ length: 6 }, (_, partitionId) => ({ partitionId, leader: 1, isr: [1], replicas: [1], partitionErrorCode: 0 }));
+const partitionMetadata = Array.from({ length: 6 }, (_, partitionId) => ({
+  partitionId,
+  leader: 1,
+  isr: [1],
+  replicas: [1],
+  partitionErrorCode: 0,
+}));
 const choose = (key: string | Buffer, partitionKey?: string): number =>
-  partitioner()({ topic: 't', partitionMetadata, message: { key, value: 'v', ...(partitionKey === undefined ? {} : { partitionKey }) } });
+  partitioner()({
+    topic: 't',
+    partitionMetadata,
+    message: { key, value: 'v', ...(partitionKey === undefined ? {} : { partitionKey }) },
+  });
 
 describe('the partition of a message', () => {
   it('is that of the run for internal topics, whatever the key', () => {

@@ -5,7 +5,11 @@ import { MAX_REQUEST_BYTES, MAX_REQUEST_MESSAGES, ProduceLane, type LaneMessage 
 const NOTHING: never[] = [];
 
 /** A producer that keeps what it was asked to send; `answer` may throw or wait. */
-function lane(answer: (values: string[]) => void | Promise<void> = () => undefined): { lane: ProduceLane; requests: string[][]; inFlight: () => number } {
+function lane(answer: (values: string[]) => void | Promise<void> = () => undefined): {
+  lane: ProduceLane;
+  requests: string[][];
+  inFlight: () => number;
+} {
   const requests: string[][] = [];
   let now = 0;
   let most = 0;
@@ -25,7 +29,8 @@ function lane(answer: (values: string[]) => void | Promise<void> = () => undefin
 }
 
 const one = (value: string, topic = 't'): LaneMessage => ({ topic, key: 'k', value: Buffer.from(value) });
-const many = (count: number, prefix = ''): LaneMessage[] => Array.from({ length: count }, (_, n) => one(`${prefix}${n}`));
+const many = (count: number, prefix = ''): LaneMessage[] =>
+  Array.from({ length: count }, (_, n) => one(`${prefix}${n}`));
 const protocolError = (type: string): Error => Object.assign(new Error(type), { type, retriable: false });
 
 describe('the way out to the broker', () => {
@@ -63,7 +68,11 @@ describe('the way out to the broker', () => {
     const { lane: out, requests } = lane((values) => {
       if (values.includes('huge')) throw protocolError('MESSAGE_TOO_LARGE');
     });
-    const outcomes = await Promise.allSettled([out.publish([one('a')]), out.publish([one('huge'), one('b')]), out.publish([one('c')])]);
+    const outcomes = await Promise.allSettled([
+      out.publish([one('a')]),
+      out.publish([one('huge'), one('b')]),
+      out.publish([one('c')]),
+    ]);
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect((outcomes[1] as PromiseRejectedResult).reason).not.toBeInstanceOf(InfrastructureError);
     expect(requests.slice(1)).toEqual([['a'], ['huge'], ['b'], ['c']]);
@@ -76,7 +85,10 @@ describe('the way out to the broker', () => {
       if (away) throw new Error('connection closed');
     });
     const outcomes = await Promise.allSettled([out.publish([one('a')]), out.publish([one('b')])]);
-    expect(outcomes.map((outcome) => (outcome as PromiseRejectedResult).reason)).toEqual([expect.any(InfrastructureError), expect.any(InfrastructureError)]);
+    expect(outcomes.map((outcome) => (outcome as PromiseRejectedResult).reason)).toEqual([
+      expect.any(InfrastructureError),
+      expect.any(InfrastructureError),
+    ]);
     expect(out.healthy).toBe(false);
     away = false;
     await out.publish([one('c')]);

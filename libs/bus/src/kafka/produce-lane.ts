@@ -119,7 +119,9 @@ export class ProduceLane {
   async #sendApart(request: Entry[], error: unknown): Promise<void> {
     if (isAway(error) || request.length === 1) {
       this.#failing = isAway(error);
-      const told = isAway(error) ? new InfrastructureError('the broker did not take the messages', error) : refused(error);
+      const told = isAway(error)
+        ? new InfrastructureError('the broker did not take the messages', error)
+        : refused(error);
       for (const { ticket } of request) ticket.reject(told);
       return;
     }
@@ -147,7 +149,10 @@ export class ProduceLane {
       if (messages) messages.push(own);
       else perTopic.set(topic, [own]);
     }
-    await this.#producer.sendBatch({ acks: -1, topicMessages: [...perTopic].map(([topic, messages]) => ({ topic, messages })) });
+    await this.#producer.sendBatch({
+      acks: -1,
+      topicMessages: [...perTopic].map(([topic, messages]) => ({ topic, messages })),
+    });
   }
 }
 
@@ -159,11 +164,20 @@ function sizeOf({ key, value, headers }: LaneMessage | OutgoingMessage): number 
   return bytes;
 }
 
-const REFUSALS = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD', 'CORRUPT_MESSAGE', 'INVALID_TOPIC_EXCEPTION', 'UNSUPPORTED_FOR_MESSAGE_FORMAT']);
+const REFUSALS = new Set([
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'INVALID_RECORD',
+  'CORRUPT_MESSAGE',
+  'INVALID_TOPIC_EXCEPTION',
+  'UNSUPPORTED_FOR_MESSAGE_FORMAT',
+]);
 
 function isAway(error: unknown): boolean {
-  for (let e = error as { type?: string; cause?: unknown } | undefined; e; e = e.cause as typeof e) if (e.type && REFUSALS.has(e.type)) return false;
+  for (let e = error as { type?: string; cause?: unknown } | undefined; e; e = e.cause as typeof e)
+    if (e.type && REFUSALS.has(e.type)) return false;
   return !(error instanceof TypeError || error instanceof RangeError);
 }
 
-const refused = (cause: unknown): CountersignError => new CountersignError('INTERNAL', 'the broker refuses the message', { cause });
+const refused = (cause: unknown): CountersignError =>
+  new CountersignError('INTERNAL', 'the broker refuses the message', { cause });

@@ -87,11 +87,18 @@ export class RecordConsumer {
 
   async #start(): Promise<void> {
     const { groupId, topics, startAt } = this.#options;
-    const late = setTimeout(() => this.#joined.reject(new Error(`the consumer group ${groupId} was not joined within ${JOIN_MS} ms`)), JOIN_MS);
+    const late = setTimeout(
+      () => this.#joined.reject(new Error(`the consumer group ${groupId} was not joined within ${JOIN_MS} ms`)),
+      JOIN_MS,
+    );
     try {
       await this.#consumer.connect();
       await this.#consumer.subscribe({ topics: [...topics], fromBeginning: !startAt });
-      await this.#consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: (payload) => this.#take(payload) });
+      await this.#consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        eachBatch: (payload) => this.#take(payload),
+      });
       await this.#joined.promise;
     } finally {
       clearTimeout(late);
@@ -145,7 +152,9 @@ export class RecordConsumer {
   }
 
   #assign(assignment: Readonly<Record<string, readonly number[]>>): void {
-    const owned = new Set(Object.entries(assignment).flatMap(([topic, partitions]) => partitions.map((p) => keyOf(topic, p))));
+    const owned = new Set(
+      Object.entries(assignment).flatMap(([topic, partitions]) => partitions.map((p) => keyOf(topic, p))),
+    );
     for (const [key, tracker] of this.#trackers) {
       if (owned.has(key)) continue;
       tracker.lose();
@@ -176,7 +185,8 @@ export class RecordConsumer {
     }
     if (records.length > 0) this.#options.deliver(records);
     resolveOffset(batch.lastOffset());
-    for (let room = this.#options.room(); room && !this.#stopping; room = this.#options.room()) await this.#wait(room, heartbeat);
+    for (let room = this.#options.room(); room && !this.#stopping; room = this.#options.room())
+      await this.#wait(room, heartbeat);
   }
 
   #done(tracked: TrackedRecord): void {

@@ -35,7 +35,12 @@ const originOf = (group: string, at: Pick<Delivery, 'topic' | 'partition' | 'off
   [HEADERS.offset]: at.offset,
 });
 
-export const retryHeaders = (group: string, delivery: Delivery, attempt: number, notBefore: number): Record<string, Buffer | string> => ({
+export const retryHeaders = (
+  group: string,
+  delivery: Delivery,
+  attempt: number,
+  notBefore: number,
+): Record<string, Buffer | string> => ({
   ...delivery.headers,
   ...originOf(group, delivery),
   [HEADERS.attempt]: String(attempt),
@@ -58,17 +63,39 @@ export interface RetryRecord {
 }
 
 /** Reads a record of a `.retry` topic back; null when it is not one of ours. */
-export function readRetry(key: Buffer | null, value: Buffer | null, headers: Readonly<Record<string, Buffer>>): RetryRecord | null {
+export function readRetry(
+  key: Buffer | null,
+  value: Buffer | null,
+  headers: Readonly<Record<string, Buffer>>,
+): RetryRecord | null {
   const text = (name: string): string => headers[name]?.toString('utf8') ?? '';
   const [topic, offset, group] = [text(HEADERS.topic), text(HEADERS.offset), text(HEADERS.group)];
-  const [partition, attempt, notBefore] = [text(HEADERS.partition), text(HEADERS.attempt), text(HEADERS.notBefore)].map(Number);
-  if (!topic || !offset || !group || !Number.isInteger(partition) || !Number.isInteger(attempt) || !Number.isFinite(notBefore)) return null;
+  const [partition, attempt, notBefore] = [text(HEADERS.partition), text(HEADERS.attempt), text(HEADERS.notBefore)].map(
+    Number,
+  );
+  if (
+    !topic ||
+    !offset ||
+    !group ||
+    !Number.isInteger(partition) ||
+    !Number.isInteger(attempt) ||
+    !Number.isFinite(notBefore)
+  )
+    return null;
   const own = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(PREFIX)));
-  return { group, notBefore: notBefore!, delivery: { topic, partition: partition!, offset, key, value, headers: own, attempt: attempt! } };
+  return {
+    group,
+    notBefore: notBefore!,
+    delivery: { topic, partition: partition!, offset, key, value, headers: own, attempt: attempt! },
+  };
 }
 
 /** Reads a record of a `.dlq` topic back; null when it is not one of ours. */
-export function readLetter(key: Buffer | null, value: Buffer | null, headers: Readonly<Record<string, Buffer>>): DeadLetter | null {
+export function readLetter(
+  key: Buffer | null,
+  value: Buffer | null,
+  headers: Readonly<Record<string, Buffer>>,
+): DeadLetter | null {
   const text = (name: string): string => headers[name]?.toString('utf8') ?? '';
   const [topic, offset, group] = [text(HEADERS.topic), text(HEADERS.offset), text(HEADERS.group)];
   if (!topic || !offset || !group) return null;

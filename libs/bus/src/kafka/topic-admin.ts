@@ -57,13 +57,15 @@ export class TopicAdmin {
     if (missing.length > 0) await this.#admin.createTopics({ topics: missing, waitForLeaders: false });
     await this.#untilReady([...wanted.values()]); // those that exist may have been made by another process just now
     for (const topic of wanted.keys()) this.#known.add(topic);
-    if (missing.length > 0) this.#log.info({ count: missing.length, partitions: this.#plan.partitions }, 'bus.topics-created');
+    if (missing.length > 0)
+      this.#log.info({ count: missing.length, partitions: this.#plan.partitions }, 'bus.topics-created');
   }
 
   async #untilReady(topics: readonly ITopicConfig[]): Promise<void> {
     const deadline = Date.now() + READY_MS;
     while (!(await this.#ready(topics))) {
-      if (Date.now() > deadline) throw new Error(`the broker created topics, but did not make them ready within ${READY_MS} ms`);
+      if (Date.now() > deadline)
+        throw new Error(`the broker created topics, but did not make them ready within ${READY_MS} ms`);
       await wait(READY_STEP_MS);
     }
   }

@@ -18,10 +18,16 @@ const features = { keepsMessages: false, highWater: false, members: false, broke
 busContract('in process', features, async () => {
   const deadLetters = new ListedDeadLetters();
   return {
-    open: async ({ retry = {}, onFatal = () => undefined } = {}) => new MemoryBus({ deadLetters, retry, onError: onFatal }),
+    open: async ({ retry = {}, onFatal = () => undefined } = {}) =>
+      new MemoryBus({ deadLetters, retry, onError: onFatal }),
     put: (bus, records) =>
       bus.publish(
-        records.map(({ topic, key, value, headers = {} }) => ({ topic, key: key as unknown as string, value, headers })),
+        records.map(({ topic, key, value, headers = {} }) => ({
+          topic,
+          key: key as unknown as string,
+          value,
+          headers,
+        })),
       ),
     letters: async (topic) => deadLetters.letters.filter((letter) => letter.topic === topic),
     committed: async () => null,

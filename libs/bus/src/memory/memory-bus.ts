@@ -43,7 +43,8 @@ export class MemoryBus implements Bus {
 
   subscribe<T extends MessageType>(spec: ConsumerSpec<T>): void {
     if (this.#state !== 'new') throw new Error(`group ${spec.group}: subscribe before start`);
-    if (this.#groups.some((group) => group.spec.group === spec.group)) throw new Error(`group ${spec.group} is subscribed twice`);
+    if (this.#groups.some((group) => group.spec.group === spec.group))
+      throw new Error(`group ${spec.group} is subscribed twice`);
     const group = new MemoryGroup(
       {
         spec: spec as unknown as ConsumerSpec,

@@ -19,8 +19,15 @@ export class MemoryGroup {
 
   constructor(context: Omit<RouteContext, 'park'>, onError: (error: unknown) => void) {
     this.spec = context.spec;
-    const route = createRoute({ ...context, park: async (work, attempt, delayMs) => this.#park(work, attempt, delayMs) });
-    this.#loop = new GroupLoop({ spec: context.spec, route, onError: (error) => error instanceof Stopping || onError(error) });
+    const route = createRoute({
+      ...context,
+      park: async (work, attempt, delayMs) => this.#park(work, attempt, delayMs),
+    });
+    this.#loop = new GroupLoop({
+      spec: context.spec,
+      route,
+      onError: (error) => error instanceof Stopping || onError(error),
+    });
   }
 
   get queued(): number {
@@ -68,7 +75,10 @@ export class MemoryGroup {
 function identityOf({ delivery, body }: Work): string {
   const hash = createHash('sha256').update(delivery.topic).update('\0');
   if (delivery.key) hash.update(delivery.key);
-  return hash.update('\0').update(body.bytes ?? '').digest('base64');
+  return hash
+    .update('\0')
+    .update(body.bytes ?? '')
+    .digest('base64');
 }
 
 export class MemoryWork implements Work {

@@ -34,7 +34,9 @@ export class PostgresDeadLetters implements DeadLetterStore {
   }
 
   async put(letter: DeadLetter): Promise<void> {
-    const headers = Object.fromEntries(Object.entries(letter.headers).map(([name, value]) => [name, value.toString('base64')]));
+    const headers = Object.fromEntries(
+      Object.entries(letter.headers).map(([name, value]) => [name, value.toString('base64')]),
+    );
     await this.#database.change({
       name: 'put-dead-letter',
       text: `insert into dead_letter (consumer_group, topic, partition, record_offset, key, value, headers, handler_attempts, code, cause)
@@ -69,7 +71,9 @@ export class PostgresDeadLetters implements DeadLetterStore {
       offset: row.record_offset,
       key: row.key,
       value: row.value,
-      headers: Object.fromEntries(Object.entries(row.headers).map(([name, value]) => [name, Buffer.from(value, 'base64')])),
+      headers: Object.fromEntries(
+        Object.entries(row.headers).map(([name, value]) => [name, Buffer.from(value, 'base64')]),
+      ),
       handlerAttempts: row.handler_attempts,
       code: row.code,
       cause: row.cause,

@@ -12,7 +12,10 @@ const MAX_WAIT_MS = 5_000;
  * Repeats `task` for as long as it throws InfrastructureError.
  * @throws Stopping when the bus stops meanwhile; whatever else `task` throws
  */
-export async function untilDone<T>(context: Pick<RouteContext, 'spec' | 'log' | 'stopping'>, task: () => Promise<T>): Promise<T> {
+export async function untilDone<T>(
+  context: Pick<RouteContext, 'spec' | 'log' | 'stopping'>,
+  task: () => Promise<T>,
+): Promise<T> {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(MAX_WAIT_MS, waitMs * 2)) {
     try {
       return await task();

@@ -25,7 +25,10 @@ export const retry: Step = (context, next) => async (batch) => {
     }
     const delayMs = retryDelay(context.retry, attempt);
     await untilDone(context, () => context.park(failed.work, attempt + 1, delayMs));
-    context.log.warn({ group: context.spec.group, topic, partition, offset, attempt, delayMs, error: nameOf(failed.error) }, 'bus.retry');
+    context.log.warn(
+      { group: context.spec.group, topic, partition, offset, attempt, delayMs, error: nameOf(failed.error) },
+      'bus.retry',
+    );
   }
   return beyond;
 };

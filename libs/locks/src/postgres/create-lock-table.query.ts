@@ -6,7 +6,10 @@ import type { Database } from '#persistence';
  */
 export async function createLockTable(database: Database): Promise<void> {
   await database.transaction(async (tx) => {
-    await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('countersign-locks/' || $1, 0))`, values: [database.schema] });
+    await tx.query({
+      text: `select pg_advisory_xact_lock(hashtextextended('countersign-locks/' || $1, 0))`,
+      values: [database.schema],
+    });
     await tx.query({ text: `create schema if not exists ${database.schema}` });
     await tx.query({
       text: `create unlogged table if not exists resource_lock (

@@ -2,7 +2,10 @@
  * Merges calls into batches: one batch in flight, the next one starts when it returns with all that came meanwhile.
  * A lone call goes at once. No timers.
  */
-export function mergeCalls<I, O>(work: (inputs: readonly I[]) => Promise<readonly O[]>, maxBatch = 256): (input: I) => Promise<O> {
+export function mergeCalls<I, O>(
+  work: (inputs: readonly I[]) => Promise<readonly O[]>,
+  maxBatch = 256,
+): (input: I) => Promise<O> {
   interface Waiting {
     readonly input: I;
     resolve(value: O): void;

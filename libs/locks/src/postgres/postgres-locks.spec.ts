@@ -46,10 +46,16 @@ describe('locks on PostgreSQL', () => {
       };
     }
     const answers = await Promise.all(
-      Array.from({ length: 64 }, (_, n) => port.acquire({ resources: [`dev/t:${n}`], owner: `o${n}`, waitMs: 0, ttlMs: 30_000 })),
+      Array.from({ length: 64 }, (_, n) =>
+        port.acquire({ resources: [`dev/t:${n}`], owner: `o${n}`, waitMs: 0, ttlMs: 30_000 }),
+      ),
     );
     expect(statements).toBeLessThanOrEqual(2);
-    await Promise.all(answers.map((answer) => (answer.kind === 'held' ? answer.handle.release() : Promise.reject(new Error(answer.kind)))));
+    await Promise.all(
+      answers.map((answer) =>
+        answer.kind === 'held' ? answer.handle.release() : Promise.reject(new Error(answer.kind)),
+      ),
+    );
     expect(statements).toBeLessThanOrEqual(4);
     await port.close();
   });
@@ -59,7 +65,9 @@ describe('locks on PostgreSQL', () => {
     const gone = new Database({ url: other.url, schema: 'locks', max: 1 });
     const port = await createLocks({ kind: 'postgres', database: gone });
     await other.drop();
-    expect((await port.acquire({ resources: ['dev/x'], owner: 'me', waitMs: 5000, ttlMs: 1000 })).kind).toBe('unavailable');
+    expect((await port.acquire({ resources: ['dev/x'], owner: 'me', waitMs: 5000, ttlMs: 1000 })).kind).toBe(
+      'unavailable',
+    );
     expect(port.healthy()).toBe(false);
     await gone.close();
   });

@@ -72,7 +72,10 @@ export class PostgresStore implements LockStore {
       name: 'free-locks',
       text: `delete from resource_lock l using unnest($1::text[], $2::text[]) as w (resource, owner)
               where l.resource = w.resource and l.owner = w.owner`,
-      values: [requests.flatMap((r) => r.resources.map(clean)), requests.flatMap((r) => r.resources.map(() => r.owner))],
+      values: [
+        requests.flatMap((r) => r.resources.map(clean)),
+        requests.flatMap((r) => r.resources.map(() => r.owner)),
+      ],
     });
     return requests.map(() => undefined);
   }

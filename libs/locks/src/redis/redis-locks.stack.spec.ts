@@ -10,7 +10,9 @@ lockContract('Redis', () => ({ open: () => createLocks({ kind: 'redis', url }) }
 describe('locks on Redis', () => {
   it('L6 an unreachable Redis answers `unavailable`, it does not hang', async () => {
     const port = await createLocks({ kind: 'redis', url: 'redis://127.0.0.1:1' });
-    expect((await port.acquire({ resources: ['dev/x'], owner: 'me', waitMs: 60_000, ttlMs: 1000 })).kind).toBe('unavailable');
+    expect((await port.acquire({ resources: ['dev/x'], owner: 'me', waitMs: 60_000, ttlMs: 1000 })).kind).toBe(
+      'unavailable',
+    );
     expect(port.healthy()).toBe(false);
     await port.close();
   });
@@ -37,11 +39,13 @@ describe('locks on Redis', () => {
     };
     const before = await calls();
     const answers = await Promise.all(
-      Array.from({ length: 64 }, (_, n) => port.acquire({ resources: [`dev/p:${n}`], owner: `o${n}`, waitMs: 0, ttlMs: 30_000 })),
+      Array.from({ length: 64 }, (_, n) =>
+        port.acquire({ resources: [`dev/p:${n}`], owner: `o${n}`, waitMs: 0, ttlMs: 30_000 }),
+      ),
     );
     expect(answers.every((answer) => answer.kind === 'held')).toBe(true);
     expect((await calls()) - before).toBe(64);
-    await Promise.all(answers.map((answer) => (answer.kind === 'held' ? answer.handle.release() : undefined)));
+    await Promise.all(answers.map((answer) => (answer.kind === 'held' ? answer.handle.release() : Promise.resolve())));
     await port.close();
     admin.disconnect();
   });

@@ -10,7 +10,10 @@ const EXIT_BAD_CONFIGURATION = 78;
  * The main of every app: opens the doors in this process, drains on SIGTERM and SIGINT.
  * Exit codes: 0 after a drain, 78 bad configuration, 1 anything else.
  */
-export async function runServices(doors: readonly AnyDoor[], options: Pick<OpenOptions, 'wrapBus'> = {}): Promise<RunningServices> {
+export async function runServices(
+  doors: readonly AnyDoor[],
+  options: Pick<OpenOptions, 'wrapBus'> = {},
+): Promise<RunningServices> {
   let running: RunningServices | undefined;
   let ending = false;
   const end = (code: number): void => {

@@ -36,7 +36,9 @@ describe('the embedded PostgreSQL', () => {
   it('a second start on the same data directory says so at once and names the owner and the remedy (E1)', async () => {
     const first = await startEmbeddedPostgres({ directory });
     try {
-      await expect(startEmbeddedPostgres({ directory })).rejects.toThrow(new RegExp(`in use by process ${process.pid}.*COUNTERSIGN_DATA_DIR`));
+      await expect(startEmbeddedPostgres({ directory })).rejects.toThrow(
+        new RegExp(`in use by process ${process.pid}.*COUNTERSIGN_DATA_DIR`),
+      );
     } finally {
       await first.stop();
     }
@@ -45,10 +47,16 @@ describe('the embedded PostgreSQL', () => {
 
   it('an orphan whose owner was killed is stopped, and what was committed is there (E2, G4)', async () => {
     const module = path.join(import.meta.dirname, 'embedded-postgres.ts');
-    const owner = spawn(process.execPath, ['--conditions=development', '--no-warnings', '--input-type=module', '-e', OWNER, module, directory], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const orphan = Number(await new Promise<string>((resolve) => owner.stdout.once('data', (data: Buffer) => resolve(data.toString()))));
+    const owner = spawn(
+      process.execPath,
+      ['--conditions=development', '--no-warnings', '--input-type=module', '-e', OWNER, module, directory],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    const orphan = Number(
+      await new Promise<string>((resolve) => owner.stdout.once('data', (data: Buffer) => resolve(data.toString()))),
+    );
     const gone = new Promise((resolve) => owner.once('exit', resolve));
     owner.kill('SIGKILL');
     await gone;
