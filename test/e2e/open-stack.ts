@@ -1,50 +1,26 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { createBus, type Bus } from '#bus';
 import { allTopics, CATALOGUE, outgoing, type Message, type MessageType } from '#contracts';
-import { freePort, SERVICE_NAMES } from '#runtime';
-import { freshDatabase } from '../../libs/persistence/testing/fresh-database.ts';
-import { startServices, type ProcessCommand, type RunningServices } from '../../apps/cli/src/supervisor/start-services.ts';
+import type { ProcessCommand } from '../../apps/cli/src/supervisor/start-services.ts';
+import { openProcesses } from './open-processes.ts';
 import type { System } from './system.ts';
 import type { World } from './world.ts';
 
-export interface StackSystem extends System {
-  readonly services: RunningServices;
-}
-
-/** Each service as a process of its own, from the built tree, on the real Kafka, Redis and PostgreSQL of the test run. */
-export async function openStackSystem(world: World, command?: ProcessCommand): Promise<StackSystem> {
-  const brokers = process.env.TEST_KAFKA_BROKERS!;
-  const fresh = await freshDatabase();
-  const logs = mkdtempSync(path.join(os.tmpdir(), 'countersign-logs-'));
-  chmodSync(logs, 0o755);
+/** Each service as a process of its own, on the real Kafka, Redis and PostgreSQL of the test run; the bus is watched. */
+export async function openStackSystem(world: World, command?: ProcessCommand): Promise<System> {
   const seen: { topic: string; message: Message }[] = [];
-  const bus = await listen(brokers, seen);
-  const port = await freePort();
-  const services = await startServices({
-    names: SERVICE_NAMES,
-    env: {
-      PATH: process.env.PATH,
-      ...world.env,
-      COUNTERSIGN_DATABASE_URL: fresh.url,
-      COUNTERSIGN_KAFKA_BROKERS: brokers,
-      COUNTERSIGN_REDIS_URL: process.env.TEST_REDIS_URL,
-      COUNTERSIGN_HTTP_PORT: String(port),
-      COUNTERSIGN_LOG_LEVEL: 'warn',
-    },
-    logDirectory: logs,
-    ...(command ? { command } : {}),
-  });
+  const bus = await listen(process.env.TEST_KAFKA_BROKERS!, seen);
+  const processes = await openProcesses('stack', world, command);
   return {
-    gateway: `http://127.0.0.1:${port}`, databaseUrl: fresh.url, sinkUrl: world.sink.url, incidentsUrl: world.incidentsUrl, seen, services,
+    gateway: processes.gateway,
+    databaseUrl: processes.databaseUrl,
+    sinkUrl: world.sink.url,
+    incidentsUrl: world.incidentsUrl,
+    seen,
     publish: (topic, message) => bus.publish([outgoing(topic, message)]),
     async close() {
-      await services.stop();
+      await processes.close();
       await bus.drain();
       await bus.close();
-      await fresh.drop();
-      rmSync(logs, { recursive: true, force: true });
     },
   };
 }
@@ -52,8 +28,14 @@ export async function openStackSystem(world: World, command?: ProcessCommand): P
 /** A plain member of the bus that sees everything from now on. */
 async function listen(brokers: string, seen: { topic: string; message: Message }[]): Promise<Bus> {
   const bus = await createBus({
-    kind: 'kafka', brokers: brokers.split(','), clientId: 'test', topics: allTopics(['default']), partitions: 6,
-    onFatal: (error) => { throw error; },
+    kind: 'kafka',
+    brokers: brokers.split(','),
+    clientId: 'test',
+    topics: allTopics(['default']),
+    partitions: 6,
+    onFatal: (error) => {
+      throw error;
+    },
   });
   bus.subscribe({
     group: `test-${process.pid}-${Date.now()}`,

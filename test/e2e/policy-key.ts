@@ -6,7 +6,9 @@ export async function policySigningKey(databaseUrl: string): Promise<SigningKey>
   const client = new pg.Client(databaseUrl);
   await client.connect();
   try {
-    const { rows } = await client.query<{ private_jwk: unknown }>('select private_jwk from policy.signing_key where active');
+    const { rows } = await client.query<{ private_jwk: unknown }>(
+      'select private_jwk from policy.signing_key where active',
+    );
     return importSigningKey(rows[0]!.private_jwk);
   } finally {
     await client.end();

@@ -23,7 +23,11 @@ describe('stack, every message delivered twice and out of step', () => {
   governedCallSuite(
     async () => {
       world = await startWorld(built);
-      return openStackSystem(world, (name) => ['--enable-source-maps', path.join(root, 'test/e2e/twice-main.mjs'), name]);
+      return openStackSystem(world, (name) => [
+        '--enable-source-maps',
+        path.join(root, 'test/e2e/twice-main.mjs'),
+        name,
+      ]);
     },
     () => world.sink.state(),
   );

@@ -18,7 +18,7 @@ const ROLES: Record<string, string> = { alice: 'agent', bob: 'approver', mallory
 
 /** One request as one of the test's people; `tenant/person` for another tenant. */
 export async function ask<T = Record<string, unknown>>(
-  system: System,
+  system: Pick<System, 'gateway'>,
   person: string,
   method: string,
   path: string,

@@ -27,7 +27,9 @@ export async function kafkaJars(say: Say): Promise<string> {
     const { code, output } = await run(maven, args);
     if (code !== 0) {
       const why = output.split('\n').slice(0, 4).join(' | ');
-      throw new Error(`Maven could not fetch the Kafka jars. Check the network (Maven Central), or ${OTHERWISE}. It said: ${why}`);
+      throw new Error(
+        `Maven could not fetch the Kafka jars. Check the network (Maven Central), or ${OTHERWISE}. It said: ${why}`,
+      );
     }
     keep(partial, folder);
     return folder;

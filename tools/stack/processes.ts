@@ -43,7 +43,8 @@ export const recordOf = (pid: number, match: string): ProcessRecord => ({ pid, s
 
 /** P2: alive, and still the process that was recorded. */
 export function isOurs({ pid, startedAt: began, match }: ProcessRecord): boolean {
-  return alive(pid) && startedAt(pid) === began && commandLine(pid).includes(match);
+  if (!alive(pid) || startedAt(pid) !== began) return false;
+  return stateOf(pid) === 'Z' || commandLine(pid).includes(match);
 }
 
 /** Signals a recorded process, if it is still ours. */
@@ -87,10 +88,15 @@ export async function untilReady({ name, child, logFile, timeoutMs, ready }: Rea
 }
 
 /** Runs a program to its end; what it said, both streams together. Never blocks the loop: other parts start meanwhile. */
-export async function run(command: string, args: readonly string[], env?: NodeJS.ProcessEnv): Promise<{ code: number | null; output: string }> {
+export async function run(
+  command: string,
+  args: readonly string[],
+  env?: NodeJS.ProcessEnv,
+): Promise<{ code: number | null; output: string }> {
   const child = spawn(command, args, { env: env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ code: null, output: error.message }));
     child.once('close', (code) => resolve({ code, output: output.trim() }));
@@ -119,9 +125,11 @@ function alive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  return !statOf(pid)?.startsWith('Z'); // a zombie is dead
+  // a zombie is dead when its last thread is: until then its sockets may still be open
+  return stateOf(pid) !== 'Z' || Number(statOf(pid)?.split(' ')[17]) > 1;
 }
 
+const stateOf = (pid: number): string | undefined => statOf(pid)?.[0];
 const startedAt = (pid: number): string => statOf(pid)?.split(' ')[19] ?? '';
 
 /** The fields after the name, from the state on. */

@@ -1,5 +1,5 @@
 import { message, TOPICS, type Message, type StartRun } from '#contracts';
-import { callIdOf, derivedId, newId, runIdFromKey, type Clock } from '#kernel';
+import { callIdOf, derivedId, newId, runIdFromKey, runPart, type Clock } from '#kernel';
 import type { AcceptedRuns } from './adapters/accepted-runs.ts';
 import type { CommandExchange } from './adapters/command-exchange.ts';
 import { endedView } from './adapters/ended-view.ts';
@@ -216,7 +216,8 @@ export class GatewayIntake {
   ): StartedRun {
     const { tenant, principal } = caller;
     const runId = options.key === undefined ? newId('run') : runIdFromKey(tenant, principal.id, route, options.key);
-    const commandId = newId('cmd');
+    // A run without a key is started by one command, which can carry the run's own chance.
+    const commandId = options.key === undefined ? `cmd_${runPart(runId)}` : newId('cmd');
     const command = this.#message(
       'StartRun',
       caller,
@@ -235,7 +236,11 @@ export class GatewayIntake {
     data: Parameters<typeof message<T>>[2],
   ): Message<T> {
     const now = this.#parts.clock.now();
-    return message(type, { tenant: caller.tenant, runId, correlationId: options.correlationId, now }, data);
+    return message(
+      type,
+      { tenant: caller.tenant, runId, correlationId: options.correlationId, now, id: data.commandId },
+      data,
+    );
   }
 
   async #ownRun(caller: Caller, runId: string): Promise<void> {

@@ -14,9 +14,14 @@ interface RawRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-function requestId({ headers }: RawRequest): string {
-  const given = headers['x-request-id'];
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId('req');
+/** Names a request within the logs of one process; counting is cheaper than chance, and nobody needs to be kept from guessing. */
+function requestIds(): (request: RawRequest) => string {
+  const first = newId('req');
+  let count = 0;
+  return ({ headers }) => {
+    const given = headers['x-request-id'];
+    return typeof given === 'string' && REQUEST_ID.test(given) ? given : `${first}-${(count++).toString(36)}`;
+  };
 }
 
 /** The gateway's HTTP server: bodies stay bytes until the strict parser reads them, every error is a problem document. */
@@ -29,7 +34,7 @@ export function httpFront(maxBodyBytes: number, log: Log): HttpFront {
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       requestIdHeader: false,
-      genReqId: requestId,
+      genReqId: requestIds(),
       // What the router refuses before any hook runs: addresses that cannot be decoded or are too long.
       frameworkErrors: (error: Error, request: FailedRequest, reply: HttpReply) => filter.answer(error, request, reply),
     },

@@ -42,7 +42,14 @@ const write = {
     additionalProperties: false,
   },
   output: { type: 'object', properties: { id: { type: 'string' }, item: { type: 'string' } }, required: ['id'] },
-  errors: [{ when: 409, code: 'IDEMPOTENCY_CONFLICT' as const, noEffect: true, meaning: 'The key was used with other content.' }],
+  errors: [
+    {
+      when: 409,
+      code: 'IDEMPOTENCY_CONFLICT' as const,
+      noEffect: true,
+      meaning: 'The key was used with other content.',
+    },
+  ],
   resources: ['item:{item}'],
   concurrency: 'per_resource' as const,
   noUndoReason: 'the sink keeps what it counted',
