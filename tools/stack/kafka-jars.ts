@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { find, need } from './install.ts';
+import { need } from './install.ts';
 import type { Say } from './part.ts';
 import { run } from './processes.ts';
 

@@ -1,7 +1,7 @@
 import { KeyRing, verifyGrant, type PublicKeySet } from '#grants';
 import { ContractCache } from '#registry';
 import { defineDoor } from '#runtime';
-import { createRunner, loadWorkspace, makeViews, type Handler } from '#tools';
+import { createRunner, loadWorkspace, makeViews, secretValues, type Handler } from '#tools';
 import { executorSettings, toolEnvironment } from './executor.config.ts';
 import { wireExecutor } from './executor.wiring.ts';
 
@@ -17,20 +17,16 @@ export const executorDoor = defineDoor({
     const handlers = new Map<string, Handler>(
       tools.flatMap((tool) => (tool.handler ? [[tool.digest, tool.handler]] : [])),
     );
-    const runner = createRunner({
-      handlers,
-      env: toolEnvironment(
-        tools.map((tool) => tool.contract),
-        settings,
-        context.environment,
-      ),
-    });
+    const contracts = tools.map((tool) => tool.contract);
+    const env = toolEnvironment(contracts, settings, context.environment);
+    const secrets = secretValues(env);
+    const runner = createRunner({ handlers, env, secrets });
     const ring = new KeyRing({ fetch: () => reads.read<PublicKeySet>('policy', 'publicKeys', {}) });
     const parts = wireExecutor(context, {
       verify: async (token) => (await verifyGrant(token, ring)).claims,
       contracts: new ContractCache(reads),
       runner,
-      views: makeViews,
+      views: (contract, value, raw, about) => makeViews(contract, value, raw, { ...about, secrets }),
     });
     const close = { start: () => undefined, drain: () => Promise.resolve(runner.close()) };
     return { ...parts, workers: [...(parts.workers ?? []), close] };

@@ -22,6 +22,7 @@ export function stateStoreConsumers(database: Database, options: StateStoreOptio
       ...options.pools.map(settledTopic),
     ],
     from: 'earliest',
+    offPath: true,
     accepts: FOLDED_TYPES,
     maxBatch: 512,
     // The next batch is gathered while this one lingers and commits.

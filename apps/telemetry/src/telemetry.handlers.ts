@@ -25,6 +25,7 @@ export function telemetryConsumers({ database, outbox, log, pools, lingerMs }: T
       ...pools.flatMap((pool) => [settledTopic(pool), returnedTopic(pool)]),
     ],
     from: 'earliest',
+    offPath: true,
     accepts: AUDITED_TYPES,
     maxBatch: 512,
     async reduce(batch) {

@@ -1,4 +1,4 @@
-import type { MessageType, OutgoingMessage } from '#contracts';
+import type { MessageType } from '#contracts';
 import type { Bus, ConsumerSpec, DeadLetter, Incoming } from '../src/bus.port.ts';
 import type { RetryPolicy } from '../src/middleware/retry.ts';
 
@@ -94,11 +94,8 @@ export function recorder(
   return { spec, seen, batches, ids: () => seen.map((incoming) => incoming.message.id) };
 }
 
-export type Ready = (bus: TestBus, ...specs: ConsumerSpec[]) => Promise<TestBus>;
-export const started: Ready = async (bus, ...specs) => {
+export async function started(bus: TestBus, ...specs: readonly ConsumerSpec[]): Promise<TestBus> {
   for (const spec of specs) bus.subscribe(spec);
   await bus.start();
   return bus;
-};
-
-export type { OutgoingMessage };
+}

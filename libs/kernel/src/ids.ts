@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 
 /** Crockford base 32, lower case: sortable, no look-alikes. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -20,8 +20,21 @@ function base32(bytes: Uint8Array, length: number): string {
   return text;
 }
 
+const RANDOM_BYTES = 10;
+/** Chance is drawn for many ids at once: one call of the generator per id is felt. */
+const pool = Buffer.alloc(RANDOM_BYTES * 512);
+let used = pool.length;
+
+function drawRandom(): Uint8Array {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  return pool.subarray(used, (used += RANDOM_BYTES));
+}
+
 /** 26 characters: 10 of time (milliseconds), 16 of chance. Sorts by time. */
-export function sortableId(nowMs: number, random: Uint8Array = randomBytes(10)): string {
+export function sortableId(nowMs: number, random: Uint8Array = drawRandom()): string {
   let time = '';
   for (let rest = nowMs, i = 0; i < 10; i++) {
     time = ALPHABET[rest % 32]! + time;

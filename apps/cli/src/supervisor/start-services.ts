@@ -49,11 +49,11 @@ export async function startServices(options: StartServicesOptions): Promise<Runn
   mkdirSync(options.logDirectory, { recursive: true });
   const ports = new Map<ProcessName, number>();
   for (const name of options.names) ports.set(name, await freePort());
-  const addresses = [...ports].filter(([name]) => name !== 'all-in-one'); // its services ask each other directly
   const shared: Environment = {
     COUNTERSIGN_INTERNAL_TOKEN: randomBytes(24).toString('base64url'),
     ...options.env,
     COUNTERSIGN_INTERNAL_HOST: '127.0.0.1',
+    // in one process, the services ask each other directly
     ...Object.fromEntries(
       [...ports].filter(([name]) => name !== 'all-in-one').map(([name, port]) => [urlVariable(name), addressOf(port)]),
     ),

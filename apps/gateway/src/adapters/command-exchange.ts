@@ -6,7 +6,7 @@ import type { InFlight } from './in-flight.ts';
 import type { Watch, Watchers } from './watchers.ts';
 
 /** When the read ports are asked for the first time, and at most how seldom. */
-const FIRST_ASK_MS = 250;
+const FIRST_ASK_MS = 1_000;
 const LAST_ASK_MS = 2_000;
 
 export interface Exchange<T> {

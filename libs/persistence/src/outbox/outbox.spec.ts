@@ -71,6 +71,19 @@ describe('the outbox (G4)', () => {
     expect(await rows()).toBe(0);
   });
 
+  it('the sweeper leaves alone what this process is still publishing', async () => {
+    const gate = Promise.withResolvers<void>();
+    let publishes = 0;
+    const outbox = new Outbox({ database, onError: () => undefined, publish: () => (publishes++, gate.promise) });
+    outbox.emit(await database.transaction((tx) => outbox.append(tx, [sample('slow')])));
+    await database.change({ text: `update outgoing set next_at = now()` });
+    await outbox.sweep();
+    expect(publishes).toBe(1);
+    gate.resolve();
+    await outbox.drain();
+    expect(await rows()).toBe(0);
+  });
+
   it('a rolled back transaction sends nothing', async () => {
     const outbox = new Outbox({ database, onError: () => undefined, publish: () => Promise.resolve() });
     await expect(

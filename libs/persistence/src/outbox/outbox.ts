@@ -10,6 +10,7 @@ import { claimDueOutgoing } from './claim-due-outgoing.query.ts';
  * O1 a message is a row in the transaction that saved the state which sends it (`append`).
  * O2 after the commit it is published directly (`emit`, not awaited by the handler); the row goes when the bus acknowledged it.
  * O3 a row that stays is sent again by the sweeper, by the row's own status and the database's clock alone.
+ *    Rows that this process is still publishing are left alone: a slow group is not sent everything twice.
  * O4 losing an acknowledgement costs a repeat, never a message: acknowledgements commit without waiting for the disk.
  */
 export interface Staged {
@@ -30,6 +31,7 @@ const SWEEP_LIMIT = 500;
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #inWork = new Set<Promise<void>>();
+  readonly #publishing = new Set<number>();
   #acknowledged: number[] = [];
   #acknowledging: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -47,8 +49,10 @@ export class Outbox {
   /** Publishes what was committed. Returns at once; failures are left to the sweeper. */
   emit(staged: Staged): void {
     if (staged.ids.length === 0) return;
+    for (const id of staged.ids) this.#publishing.add(id);
     const work = this.#options
       .publish(staged.messages)
+      .finally(() => staged.ids.forEach((id) => this.#publishing.delete(id)))
       .then(() => this.#acknowledge(staged.ids))
       .catch(this.#options.onError)
       .finally(() => this.#inWork.delete(work));
@@ -73,7 +77,8 @@ export class Outbox {
   }
 
   async #sweepDue(): Promise<void> {
-    const due = await claimDueOutgoing(this.#options.database, SWEEP_LIMIT);
+    const claimed = await claimDueOutgoing(this.#options.database, SWEEP_LIMIT);
+    const due = claimed.filter((row) => !this.#publishing.has(row.id));
     if (due.length > 0) this.emit({ ids: due.map((d) => d.id), messages: due.map((d) => d.message) });
   }
 
