@@ -1,21 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ConsumerSpec } from '#bus';
 import { returnedTopic, settledTopic, TOPICS } from '#contracts';
-import type { Database, Outbox } from '#persistence';
+import type { Database } from '#persistence';
 import type { Log } from '#runtime';
 import { recordEvents } from './adapters/audit.repository.ts';
+import type { AuditPublisher } from './work/audit-publisher.ts';
 import { AUDITED_TYPES, auditEntries } from './domain/audit-entries.ts';
 
 export interface TelemetryOptions {
   readonly database: Database;
-  readonly outbox: Outbox;
+  readonly publisher: AuditPublisher;
   readonly log: Log;
   readonly pools: readonly string[];
   readonly lingerMs: number;
 }
 
 /** Facts in, audit records out: each fact once, in one dense chain a tenant, published after the commit. */
-export function telemetryConsumers({ database, outbox, log, pools, lingerMs }: TelemetryOptions): ConsumerSpec[] {
+export function telemetryConsumers({ database, publisher, log, pools, lingerMs }: TelemetryOptions): ConsumerSpec[] {
   const recorder: ConsumerSpec<(typeof AUDITED_TYPES)[number]> = {
     group: 'telemetry',
     topics: [
@@ -36,8 +37,7 @@ export function telemetryConsumers({ database, outbox, log, pools, lingerMs }: T
       for (const { callId, topic } of foreign)
         log.warn({ callId, topic }, 'settlement on a topic of another holder: dropped');
       if (entries.length === 0) return;
-      const staged = await database.transaction(async (tx) => outbox.append(tx, await recordEvents(tx, entries)));
-      outbox.emit(staged);
+      publisher.publish(await database.transaction((tx) => recordEvents(tx, entries)));
     },
   };
   return [recorder as unknown as ConsumerSpec];

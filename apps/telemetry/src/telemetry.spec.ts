@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { message, type Message } from '#contracts';
 import { digestText, newId } from '#kernel';
-import { openService, type ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
+import { openService, until, type ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
 import { runFacts, type FactAt } from '../../../libs/contracts/testing/run-facts.ts';
 import { digestOfEvent } from './domain/chain-events.ts';
 import { telemetryDoor } from './telemetry.module.ts';
@@ -97,6 +97,28 @@ describe('telemetry', () => {
         decision: 'allow',
       },
     });
+  });
+
+  it('what a process recorded and did not publish before it died, the next one publishes: the same bytes, no gap (P1–P3)', async () => {
+    const tenant = freshTenant();
+    await reduce(telemetry, runFacts(tenant).facts);
+    const recorded = (await audit(tenant)).items;
+    const progress = () =>
+      telemetry.database.query<{ published: number; last: number }>({
+        text: 'select published_seq published, last_seq last from ledger where tenant = $1',
+        values: [tenant],
+      });
+    await until(async () => (await progress())[0]!.published === recorded.length);
+    await telemetry.database.change({
+      text: 'update ledger set published_seq = 3 where tenant = $1',
+      values: [tenant],
+    });
+    const next = await openService(telemetryDoor, { url: telemetry.url, env: { COUNTERSIGN_AUDIT_LINGER_MS: '0' } });
+    await next.startWorkers();
+    await until(async () => (await progress())[0]!.published === recorded.length);
+    const sent = next.published.filter((out) => out.raw.value.includes(tenant));
+    expect(sent.map((out) => JSON.parse(out.raw.value.toString()))).toEqual(recorded.slice(3));
+    await next.close();
   });
 
   it('holds no arguments, no results, no texts of people', async () => {

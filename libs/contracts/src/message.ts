@@ -1,4 +1,4 @@
-import { CountersignError, newId, parseJson, type ErrorDetail } from '#kernel';
+import { CountersignError, newId, parseOwnJson, type ErrorDetail } from '#kernel';
 import { CATALOGUE, isMessageType, type MessageData, type MessageType } from './catalogue.ts';
 import { envelopeSchema } from './envelope.schema.ts';
 
@@ -64,14 +64,13 @@ export interface OutgoingMessage {
 
 /** Messages are refused here, at their source, rather than at the consumer; bounded by the broker's limit. */
 export const MAX_MESSAGE_BYTES = 900_000;
-const MESSAGE_LIMITS = { maxBytes: MAX_MESSAGE_BYTES, maxDepth: 64 };
 
 /**
  * Strict bytes → message.
  * @throws CountersignError INVALID_JSON (not UTF-8, not strict JSON) or INVALID_ARGS (unknown type, newer version, wrong shape), with paths
  */
 export function decodeMessage(value: Uint8Array): Message {
-  const parsed = envelopeSchema.safeParse(parseJson(value, MESSAGE_LIMITS));
+  const parsed = envelopeSchema.safeParse(parseOwnJson(value, MAX_MESSAGE_BYTES));
   if (!parsed.success) throw invalid('The message is not an envelope', parsed.error.issues);
   const envelope = parsed.data;
   if (!isMessageType(envelope.type))

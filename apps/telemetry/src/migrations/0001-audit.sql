@@ -2,7 +2,9 @@
 create table ledger (
   tenant text primary key,
   last_seq bigint not null default 0,
-  last_digest text not null default ''
+  last_digest text not null default '',
+  -- Everything up to here was acknowledged by the bus.
+  published_seq bigint not null default 0
 ) with (fillfactor = 50);
 
 create table audit_record (
@@ -14,6 +16,7 @@ create table audit_record (
   call_id text,
   -- The CloudEvent exactly as it was published.
   event text not null,
+  recorded_at timestamptz not null default now(),
   primary key (tenant, seq),
   unique (event_id)
 );

@@ -63,12 +63,12 @@ export class Outbox {
   start(): void {
     if (this.#timer) return;
     this.#timer = setInterval(() => void this.sweep(), this.#options.sweepMs ?? 1000);
-    void this.sweep();
+    void this.sweep({ all: true });
   }
 
-  /** Sends what is due. One sweep at a time. */
-  sweep(): Promise<void> {
-    this.#sweeping ??= this.#sweepDue()
+  /** Sends what is due (or all that stands). One sweep at a time. */
+  sweep({ all = false } = {}): Promise<void> {
+    this.#sweeping ??= this.#sweepDue(all)
       .catch(this.#options.onError)
       .finally(() => {
         this.#sweeping = null;
@@ -76,8 +76,8 @@ export class Outbox {
     return this.#sweeping;
   }
 
-  async #sweepDue(): Promise<void> {
-    const claimed = await claimDueOutgoing(this.#options.database, SWEEP_LIMIT);
+  async #sweepDue(all: boolean): Promise<void> {
+    const claimed = await claimDueOutgoing(this.#options.database, SWEEP_LIMIT, all);
     const due = claimed.filter((row) => !this.#publishing.has(row.id));
     if (due.length > 0) this.emit({ ids: due.map((d) => d.id), messages: due.map((d) => d.message) });
   }
