@@ -84,6 +84,36 @@ export default {
       to: { path: '^apps/', pathNot: '^apps/$1/|^apps/all-in-one/|^apps/([^/]+)/src/[^/]+\\.module\\.ts$' },
     },
     {
+      name: 'only-doors-are-shown-to-the-bench',
+      comment:
+        'As for cli. The one exception, of the bench alone: its controller drives the intake of the gateway without the HTTP API.',
+      severity: 'error',
+      from: { path: '^bench/', pathNot: '^bench/services/bench\\.controller\\.ts$' },
+      to: { path: '^apps/', pathNot: '^apps/(all-in-one|cli)/|^apps/([^/]+)/src/[^/]+\\.module\\.ts$' },
+    },
+    {
+      name: 'bench-controller-sees-the-gateway',
+      comment: 'The exception above goes no further than the intake and the HTTP types of the gateway.',
+      severity: 'error',
+      from: { path: '^bench/services/bench\\.controller\\.ts$' },
+      to: {
+        path: '^apps/',
+        pathNot: '^apps/gateway/src/(gateway-intake|domain/caller|http/(http-request|read-body|tokens))\\.ts$',
+      },
+    },
+    {
+      name: 'libraries-by-their-index-in-the-bench',
+      severity: 'error',
+      from: { path: '^bench/' },
+      to: { path: '^libs/[^/]+/', pathNot: '^libs/[^/]+/src/index\\.ts$' },
+    },
+    {
+      name: 'product-never-imports-the-bench',
+      severity: 'error',
+      from: { path: '^(apps|libs)/' },
+      to: { path: '^bench/' },
+    },
+    {
       name: 'nest-at-the-door',
       comment: 'Nest in doors, controllers, guards, pipes, filters and the runtime; not in the work itself.',
       severity: 'error',

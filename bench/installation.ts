@@ -39,10 +39,17 @@ export async function openBench({ mode, sinkUrl, say }: BenchOptions): Promise<B
   try {
     let infrastructure: { env: Environment; databaseUrl: string; pids: Record<string, number[]> };
     if (mode === 'embedded') {
-      const postgres = await startEmbeddedPostgres({ directory: path.join(directory, 'postgres'), settings: STATEMENT_SETTINGS });
+      const postgres = await startEmbeddedPostgres({
+        directory: path.join(directory, 'postgres'),
+        settings: STATEMENT_SETTINGS,
+      });
       closers.push(() => postgres.stop());
       const databaseUrl = postgres.url('postgres');
-      infrastructure = { databaseUrl, env: { COUNTERSIGN_DATABASE_URL: databaseUrl }, pids: { postgres: [postgres.pid] } };
+      infrastructure = {
+        databaseUrl,
+        env: { COUNTERSIGN_DATABASE_URL: databaseUrl },
+        pids: { postgres: [postgres.pid] },
+      };
     } else {
       const stack = await openStack({ say, signals: 'leave', postgresSettings: STATEMENT_SETTINGS });
       closers.push(() => stack.close());
@@ -50,7 +57,11 @@ export async function openBench({ mode, sinkUrl, say }: BenchOptions): Promise<B
       for (const [name, part] of Object.entries(stack.parts)) if (part.pid !== undefined) pids[name] = [part.pid];
       infrastructure = {
         databaseUrl: stack.databaseUrl,
-        env: { COUNTERSIGN_KAFKA_BROKERS: stack.kafkaBrokers, COUNTERSIGN_REDIS_URL: stack.redisUrl, COUNTERSIGN_DATABASE_URL: stack.databaseUrl },
+        env: {
+          COUNTERSIGN_KAFKA_BROKERS: stack.kafkaBrokers,
+          COUNTERSIGN_REDIS_URL: stack.redisUrl,
+          COUNTERSIGN_DATABASE_URL: stack.databaseUrl,
+        },
         pids,
       };
     }
@@ -74,7 +85,9 @@ export async function openBench({ mode, sinkUrl, say }: BenchOptions): Promise<B
       logDirectory: process.env.BENCH_LOGS ?? path.join(directory, 'logs'),
       command: (name) => [
         '--enable-source-maps',
-        name === 'all-in-one' || name === 'gateway' ? path.join(here, `services/${name}.js`) : path.join(here, `../apps/${name}/src/main.js`),
+        name === 'all-in-one' || name === 'gateway'
+          ? path.join(here, `services/${name}.js`)
+          : path.join(here, `../apps/${name}/src/main.js`),
       ],
     });
     closers.push(() => services.stop());
@@ -95,7 +108,9 @@ const servicePids = (services: RunningServices): Record<string, number[]> =>
   Object.fromEntries(services.list().map(({ name, pid }) => [name, pid === undefined ? [] : [pid]]));
 
 async function startSink(): Promise<{ url: string; stop(): Promise<void> }> {
-  const child: ChildProcess = spawn(process.execPath, [path.join(here, 'load/effect-sink.js')], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const child: ChildProcess = spawn(process.execPath, [path.join(here, 'load/effect-sink.js')], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const port = await new Promise<string>((resolve, reject) => {
     child.stdout!.once('data', (data: Buffer) => resolve(data.toString().trim()));

@@ -33,8 +33,13 @@ const program = new Command('bench')
   .description('measures governed writes against a local HTTP effect sink')
   .addOption(new Option('--mode <mode>').choices(['embedded', 'stack']).default('embedded'))
   .option('--json', 'print one JSON document on stdout', false)
-  .option('--levels <list>', 'concurrency:calls, comma separated', parseLevels, parseLevels('1:300,16:2000,64:4000,128:6000'))
-  .option('--serve', "keep serving POST /bench/calls for another harness until it is stopped", false)
+  .option(
+    '--levels <list>',
+    'concurrency:calls, comma separated',
+    parseLevels,
+    parseLevels('1:300,16:2000,64:4000,128:6000'),
+  )
+  .option('--serve', 'keep serving POST /bench/calls for another harness until it is stopped', false)
   .option('--sink <url>', 'effect sink that runs already (with --serve)')
   .option('--pids <file>', 'write the root pids that count into this file (with --serve)')
   .option('--top', 'show the statements that took the most time', false);
@@ -72,16 +77,35 @@ async function measure(installation: BenchInstallation): Promise<void> {
     const before = { cpu: cpuByPart(installation), statements: await counter.count() };
     const result = await closedLoop(installation.url, c, calls, `${prefix}-${c}`);
     const after = { cpu: cpuByPart(installation), statements: await counter.count() };
-    const parts = Object.fromEntries(Object.keys(after.cpu).map((name) => [name, round(((after.cpu[name]! - (before.cpu[name] ?? 0)) * 1000) / calls, 3)]));
-    const cpuMsPerCall = round(Object.values(parts).reduce((a, b) => a + b, 0), 3);
+    const parts = Object.fromEntries(
+      Object.keys(after.cpu).map((name) => [
+        name,
+        round(((after.cpu[name]! - (before.cpu[name] ?? 0)) * 1000) / calls, 3),
+      ]),
+    );
+    const cpuMsPerCall = round(
+      Object.values(parts).reduce((a, b) => a + b, 0),
+      3,
+    );
     const sqlPerCall = round((after.statements - before.statements) / calls, 2);
-    levels.push({ c, perSecond: result.perSecond, p50: result.p50, p95: result.p95, p99: result.p99, cpuMsPerCall, sqlPerCall, errors: result.errors });
+    levels.push({
+      c,
+      perSecond: result.perSecond,
+      p50: result.p50,
+      p95: result.p95,
+      p99: result.p99,
+      cpuMsPerCall,
+      sqlPerCall,
+      errors: result.errors,
+    });
     say(
       `c=${c}: ${result.perSecond}/s, p50 ${result.p50} ms, p95 ${result.p95} ms, p99 ${result.p99} ms, ${cpuMsPerCall} ms CPU, ${sqlPerCall} statements a call` +
         `${result.errors > 0 ? `, ${result.errors} errors (${result.firstError})` : ''}  ${JSON.stringify(parts)}`,
     );
   }
-  if (options.top) for (const row of await counter.top(25)) say(`${row.ms.toFixed(0).padStart(8)} ms ${String(row.calls).padStart(8)} × ${row.query.replace(/\s+/g, ' ')}`);
+  if (options.top)
+    for (const row of await counter.top(25))
+      say(`${row.ms.toFixed(0).padStart(8)} ms ${String(row.calls).padStart(8)} × ${row.query.replace(/\s+/g, ' ')}`);
   await counter.close();
   if (options.json) process.stdout.write(`${JSON.stringify({ mode: options.mode, levels }, null, 2)}\n`);
   if (levels.some((level) => level.errors > 0)) process.exitCode = 1;

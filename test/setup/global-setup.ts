@@ -33,6 +33,6 @@ async function openPostgres(): Promise<() => Promise<void>> {
   process.env.TEST_DATABASE_URL = server.url('postgres');
   return async () => {
     await server.stop();
-    rmSync(directory, { recursive: true, force: true });
+    for (const folder of [directory, server.directory]) rmSync(folder, { recursive: true, force: true });
   };
 }

@@ -24,7 +24,14 @@ export const applyEffect = defineTool({
     properties: { ok: { type: 'boolean' }, n: { type: 'integer' }, amount: { type: 'integer' } },
     required: ['ok', 'n'],
   },
-  errors: [{ when: 409, code: 'IDEMPOTENCY_CONFLICT' as const, noEffect: true, meaning: 'The key was used with other content.' }],
+  errors: [
+    {
+      when: 409,
+      code: 'IDEMPOTENCY_CONFLICT' as const,
+      noEffect: true,
+      meaning: 'The key was used with other content.',
+    },
+  ],
   resources: ['effect:{key}'],
   concurrency: 'per_resource',
   idempotency: { mode: 'key', template: '{arg:key}', place: { header: 'Idempotency-Key' } },

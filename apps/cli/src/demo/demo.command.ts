@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CountersignError } from '#kernel';
 import { apiClient, ENDED, type ApiClient, type RunView } from './api-client.ts';
+import { demoConfig, type DemoConfig } from './demo.config.ts';
 import { openExamples, type Examples } from './examples.ts';
 import { followRun, type FollowedRun } from './follow-run.ts';
 import { freshTask, openInstallation, type Installation, type Mode } from './installation.ts';
@@ -22,7 +23,8 @@ const EXAMPLE = 'incident-triage';
 
 /** Runs the example in an installation of its own and ends everything that it started. Answers the exit code. */
 export async function runDemo(options: DemoOptions): Promise<number> {
-  const screen = openScreen(options.json);
+  const config = demoConfig();
+  const screen = openScreen(options.json, config.noColour);
   const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (const closer of closers.splice(0).reverse())
@@ -32,7 +34,7 @@ export async function runDemo(options: DemoOptions): Promise<number> {
   process.once('SIGINT', interrupted);
   process.once('SIGTERM', interrupted);
   try {
-    const report = await play(options, screen, closers);
+    const report = await play(options, config, screen, closers);
     if (options.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
     return report.runs.every((run) => run.status === 'completed') ? 0 : 1;
   } catch (error) {
@@ -47,13 +49,18 @@ export async function runDemo(options: DemoOptions): Promise<number> {
   }
 }
 
-async function play(options: DemoOptions, screen: Screen, closers: (() => Promise<void>)[]): Promise<DemoReport> {
+async function play(
+  options: DemoOptions,
+  config: DemoConfig,
+  screen: Screen,
+  closers: (() => Promise<void>)[],
+): Promise<DemoReport> {
   screen.title(
     options.mode === 'embedded'
       ? 'Starting: all services in one process, its own PostgreSQL'
       : 'Starting: seven processes on Kafka, Redis and PostgreSQL',
   );
-  const examples = await openExamples(options.dataDir);
+  const examples = await openExamples(options.dataDir, config.realModel);
   closers.push(() => examples.close());
   screen.step(
     examples.model === 'scripted'
@@ -63,6 +70,7 @@ async function play(options: DemoOptions, screen: Screen, closers: (() => Promis
   const installation = await openInstallation({
     mode: options.mode,
     dataDir: path.resolve(options.dataDir),
+    inherited: config.inherited,
     env: examples.env,
     say: (line) => screen.detail(line),
     onEvent: (event) => {

@@ -18,9 +18,9 @@ export interface Examples {
 const WORKSPACE = path.resolve(import.meta.dirname, '../../../../examples/incident-triage');
 const READY_LIMIT_MS = 20_000;
 
-export async function openExamples(dataDir: string): Promise<Examples> {
+/** @param real whether the shell's OPENAI_API_KEY is used; else a scripted model speaks */
+export async function openExamples(dataDir: string, real: boolean): Promise<Examples> {
   const desk = await startIncidentDesk(path.join(path.resolve(dataDir), 'incidents'));
-  const real = Boolean(process.env.OPENAI_API_KEY);
   const scripted = real ? undefined : await startScriptedServer({ script });
   return {
     model: real ? 'openai' : 'scripted',
@@ -47,7 +47,9 @@ export async function openExamples(dataDir: string): Promise<Examples> {
 /** The incident desk is a process of its own, as a real system would be; it ends with us. */
 async function startIncidentDesk(dataDir: string): Promise<{ url: string; stop(): Promise<void> }> {
   const main = path.join(WORKSPACE, 'service/main.js');
-  const child = spawn(process.execPath, [main, '--port', '0', '--data', dataDir], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const child = spawn(process.execPath, [main, '--port', '0', '--data', dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const url = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('the incident desk did not start')), READY_LIMIT_MS);

@@ -21,6 +21,8 @@ export interface Installation {
 export interface InstallationOptions {
   readonly mode: Mode;
   readonly dataDir: string;
+  /** What services get of the caller's shell. */
+  readonly inherited: Environment;
   /** Workspaces and what their tools need. */
   readonly env: Environment;
   readonly say: (line: string) => void;
@@ -42,7 +44,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     const services = await startServices({
       names: options.mode === 'stack' ? SERVICE_NAMES : ['all-in-one'],
       env: {
-        ...inherited(),
+        ...options.inherited,
         COUNTERSIGN_DEV: '1',
         COUNTERSIGN_LOG_LEVEL: 'info',
         COUNTERSIGN_HTTP_HOST: '127.0.0.1',
@@ -96,23 +98,6 @@ async function openRealStack(say: (line: string) => void): Promise<Infrastructur
     postgres: stack.databaseUrl,
     close: () => stack.close(),
   };
-}
-
-/** What services need of our own environment; settings of a caller's shell must not leak into the demo. */
-function inherited(): Environment {
-  const names = [
-    'PATH',
-    'HOME',
-    'LANG',
-    'TZ',
-    'OPENAI_API_KEY',
-    'NODE_OPTIONS',
-    'NODE_EXTRA_CA_CERTS',
-    'SSL_CERT_FILE',
-  ];
-  return Object.fromEntries(
-    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
-  );
 }
 
 /** A task of its own for each start, so that keys of an earlier start are not replayed. */

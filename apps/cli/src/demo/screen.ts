@@ -11,9 +11,9 @@ export interface Screen {
   ask(question: string): Promise<boolean>;
 }
 
-export function openScreen(json: boolean): Screen {
+export function openScreen(json: boolean, noColour: boolean): Screen {
   const out = json ? stderr : stdout;
-  const colour = out.isTTY === true && !process.env.NO_COLOR;
+  const colour = out.isTTY === true && !noColour;
   const paint = (code: number, text: string): string => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   return {
     interactive: !json && stdin.isTTY === true && stdout.isTTY === true,
@@ -36,6 +36,4 @@ export function openScreen(json: boolean): Screen {
 }
 
 /** Text from a model or a tool must not drive the terminal: control characters are shown, not obeyed. */
-// eslint-disable-next-line no-control-regex -- they are what is looked for
-export const printable = (text: string): string =>
-  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '·');
+export const printable = (text: string): string => text.replace(/(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, '·');

@@ -17,6 +17,8 @@ import { postgresBinaries, reachableByOthers } from './postgres-binaries.ts';
 export interface EmbeddedPostgres {
   readonly pid: number;
   readonly port: number;
+  /** Where the data is: the one asked for, or the one that the server's account can reach. */
+  readonly directory: string;
   url(database: string): string;
   stop(): Promise<void>;
 }
@@ -60,7 +62,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const url = (database: string): string => `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`;
     await untilReady(child, url('postgres'), run.logFile);
     child.unref(); // our process may end by itself; `stop` ends the server
-    return { pid: child.pid!, port, url, stop: () => stop(child, directory) };
+    return { pid: child.pid!, port, directory, url, stop: () => stop(child, directory) };
   } catch (error) {
     releaseDirectory(directory);
     throw error;

@@ -1,4 +1,16 @@
-import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
@@ -24,10 +36,25 @@ export function postgresBinaries(readableByOthers: boolean): string {
   }
   makeLinks(native);
   if (!readableByOthers || reachableByOthers(native)) return native;
-  const copy = path.join(os.tmpdir(), `countersign-postgres-${PLATFORM}-${packageVersion(native)}`);
-  if (!existsSync(path.join(copy, 'bin', 'postgres')))
-    cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
-  chmodSync(copy, 0o755);
+  return copyForOthers(native);
+}
+
+/** A copy where the server's account can walk; made aside and renamed, so that nobody sees half of one. */
+function copyForOthers(native: string): string {
+  const parent = [os.tmpdir(), '/var/tmp'].find(reachableByOthers) ?? '/tmp';
+  const copy = path.join(parent, `countersign-postgres-${PLATFORM}-${packageVersion(native)}`);
+  const found = lstatSync(copy, { throwIfNoEntry: false });
+  if (found?.isDirectory() && found.uid === process.getuid?.()) return copy;
+  if (found) rmSync(copy, { recursive: true, force: true }); // another account put it there: its programs are not run
+  const aside = mkdtempSync(`${copy}-`);
+  cpSync(native, aside, { recursive: true, verbatimSymlinks: true });
+  chmodSync(aside, 0o755);
+  try {
+    renameSync(aside, copy);
+  } catch (error) {
+    rmSync(aside, { recursive: true, force: true });
+    if (!lstatSync(copy, { throwIfNoEntry: false })) throw error; // else another process was first
+  }
   return copy;
 }
 

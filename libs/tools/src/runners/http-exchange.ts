@@ -35,7 +35,13 @@ export interface Agents {
 
 /** Idle connections are kept for less than servers usually keep them, so that a reused one is seldom closed under a request. */
 export const makeAgents = (): Agents => {
-  const options = { keepAlive: true, maxSockets: 256, maxFreeSockets: 256, timeout: 4_000, scheduling: 'lifo' } as const;
+  const options = {
+    keepAlive: true,
+    maxSockets: 256,
+    maxFreeSockets: 256,
+    timeout: 4_000,
+    scheduling: 'lifo',
+  } as const;
   return { http: new http.Agent(options), https: new https.Agent(options) };
 };
 

@@ -17,6 +17,7 @@ describe('toPlainJson', () => {
     ['a date', { at: new Date(0) }, { at: '1970-01-01T00:00:00.000Z' }],
     ['a broken date', { at: new Date(Number.NaN) }, { at: null }],
     ['numbers that JSON has not', [Number.NaN, Infinity], ['[NaN]', '[Infinity]']],
+    ['minus zero, which JSON writes as 0', [-0], [0]],
     ['bytes', { b: Buffer.from('abc') }, { b: '[3 bytes]' }],
     ['functions and symbols', { f: () => 1, s: Symbol('s') }, { f: '[function]', s: '[symbol]' }],
     ['an error, without its stack', new RangeError('no'), { name: 'RangeError', message: 'no' }],

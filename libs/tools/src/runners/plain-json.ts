@@ -34,7 +34,8 @@ class Walk {
       case 'boolean':
         return value;
       case 'number':
-        return Number.isFinite(value) ? value : this.#instead(String(value));
+        if (!Number.isFinite(value)) return this.#instead(String(value));
+        return value === 0 ? 0 : value; // JSON has no -0
       case 'bigint':
         this.replaced++;
         return value.toString(); // all digits, as text: no JSON reader rounds it
