@@ -1,5 +1,6 @@
 import type { Sql } from '#persistence';
 import type { PreparedCall } from '../domain/prepared-call.ts';
+import { packed } from './packed-bytes.ts';
 
 export interface IntentRequest {
   readonly call: PreparedCall;
@@ -32,12 +33,14 @@ export interface IntentAnswer {
 }
 
 interface IntentRow {
-  call_id: string;
+  /** Null: all are intended. */
+  call_id: string | null;
   answer: IntentAnswerKind;
   lease_epoch: number | null;
-  fences: Record<string, number> | null;
+  fences: unknown;
   settlement: string | null;
 }
+type Fences = IntentAnswer['fences'];
 
 /** One statement, one commit. Answers in the order of the requests; each callId at most once. */
 export async function intendCalls(
@@ -47,38 +50,71 @@ export async function intendCalls(
 ): Promise<IntentAnswer[]> {
   const rows = await sql.query<IntentRow>({
     name: 'journal-intend',
-    text: 'select call_id, answer, lease_epoch, fences, settlement from journal_intend($1::json, $2)',
-    values: [JSON.stringify(requests.map(input)), owner],
+    text: `select call_id, answer, lease_epoch, fences, settlement
+             from journal_intend($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
+    values: [owner, ...input([...requests].sort(byCallId))],
   });
+  const first = rows[0];
+  if (first?.call_id === null) {
+    const fences = fencesOf(first.fences as [callId: string, resource: string, fence: number][] | null);
+    return requests.map(({ call }) => ({
+      kind: first.answer,
+      epoch: first.lease_epoch!,
+      fences: fences.get(call.callId) ?? null,
+      settlement: null,
+    }));
+  }
   const byCall = new Map(rows.map((row) => [row.call_id, row]));
   return requests.map(({ call }) => {
     const row = byCall.get(call.callId);
     if (!row) throw new Error(`the journal gave no answer for ${call.callId}`);
-    return { kind: row.answer, epoch: row.lease_epoch ?? 0, fences: row.fences, settlement: row.settlement };
+    return { kind: row.answer, epoch: row.lease_epoch ?? 0, fences: row.fences as Fences, settlement: row.settlement };
   });
 }
 
-function input({ call, action, epoch }: IntentRequest): Record<string, unknown> {
-  const { claims, contract } = call;
-  return {
-    call_id: call.callId,
-    tenant: claims.tenant,
-    pool: claims.aud,
-    action,
-    epoch,
-    decision_no: claims.decisionNo,
-    grant_digest: call.grantDigest,
-    jti: claims.jti,
-    expires_at: claims.exp,
-    journal_epoch: claims.journalEpoch,
-    approval_id: claims.approvalId ?? null,
-    tool: call.tool,
-    class: claims.effectClass,
-    key_hash: call.keyHash,
-    args_digest: claims.argsDigest,
-    repeat: contract.idempotency.mode,
-    holds: call.holds,
-    lease_ms: call.leaseMs,
-    message: epoch === 0 ? JSON.stringify(call.granted) : null,
-  };
+const byCallId = (a: IntentRequest, b: IntentRequest): number => (a.call.callId < b.call.callId ? -1 : 1);
+
+function fencesOf(taken: readonly [string, string, number][] | null): Map<string, Record<string, number>> {
+  const fences = new Map<string, Record<string, number>>();
+  for (const [callId, resource, fence] of taken ?? []) {
+    const known = fences.get(callId);
+    if (known) known[resource] = fence;
+    else fences.set(callId, { [resource]: fence });
+  }
+  return fences;
 }
+
+function input(requests: readonly IntentRequest[]): unknown[] {
+  const calls = requests.map(({ call }) => call);
+  const claims = calls.map((call) => call.claims);
+  const messages = packed(
+    requests.map(({ call, epoch }) => (epoch === 0 ? Buffer.from(JSON.stringify(call.granted)) : NONE)),
+  );
+  return [
+    claims[0]!.aud,
+    calls.map((call) => call.callId),
+    claims.map((c) => c.tenant),
+    requests.map((request) => request.action),
+    requests.map((request) => request.epoch),
+    claims.map((c) => c.decisionNo),
+    calls.map((call) => call.grantDigest),
+    claims.map((c) => c.jti),
+    claims.map((c) => c.exp),
+    claims.map((c) => c.journalEpoch),
+    claims.map((c) => c.approvalId ?? null),
+    calls.map((call) => call.tool),
+    claims.map((c) => c.effectClass),
+    calls.map((call) => call.keyHash),
+    claims.map((c) => c.argsDigest),
+    calls.map((call) => call.contract.idempotency.mode),
+    calls.map((call) => arrayLiteral(call.holds)),
+    calls.map((call) => call.leaseMs),
+    messages.starts,
+    messages.lengths,
+    messages.bytes,
+  ];
+}
+
+const NONE = Buffer.alloc(0);
+const arrayLiteral = (items: readonly string[]): string =>
+  `{${items.map((item) => `"${item.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;

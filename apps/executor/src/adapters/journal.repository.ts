@@ -57,17 +57,12 @@ export class JournalRepository {
   }
 
   /** Records outcomes and publishes them, or the records that stood already. Null = no longer ours. */
-  async settle(outcomes: readonly Outcome[]): Promise<(Settled | null)[]> {
-    const answers = await settleCalls(this.#database, this.#owner, outcomes);
-    const ids: number[] = [];
-    const messages: OutgoingMessage[] = [];
-    outcomes.forEach((outcome, index) => {
-      const id = answers[index]?.outgoingId;
-      if (id === null || id === undefined) return;
-      ids.push(id);
-      messages.push(outcome.settlement);
-    });
-    this.#outbox.emit({ ids, messages });
+  async settle(outcomes: readonly Outcome[]): Promise<readonly (Settled | null)[]> {
+    const { answers, outgoingId } = await settleCalls(this.#database, this.#owner, outcomes);
+    if (outgoingId !== null) {
+      const recordedNow = outcomes.filter((_, index) => answers[index]?.recorded === null);
+      this.#outbox.emit({ ids: [outgoingId], messages: recordedNow.map((outcome) => outcome.settlement) });
+    }
     return answers;
   }
 

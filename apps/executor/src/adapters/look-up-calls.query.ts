@@ -22,7 +22,8 @@ export interface Found {
 export async function lookUpCalls(sql: Sql, asked: readonly LookUp[]): Promise<Found[]> {
   const rows = await sql.query<Found & { n: number }>({
     name: 'look-up-calls',
-    text: `select i.n::int as n, c.state, c.grant_digest as "grantDigest", r.settlement, g.call_id as "usedBy",
+    text: `select i.n::int as n, c.state, c.grant_digest as "grantDigest",
+                  convert_from(r.settlement, 'UTF8') as settlement, g.call_id as "usedBy",
                   coalesce(to_timestamp(i.expires_at) <= now(), false) as expired
              from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as i (call_id, jti, expires_at, n)
              left join call c on c.call_id = i.call_id

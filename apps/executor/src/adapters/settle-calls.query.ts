@@ -2,6 +2,7 @@ import type { OutgoingMessage } from '#contracts';
 import type { Sql } from '#persistence';
 import type { GrantedCall } from '../domain/prepared-call.ts';
 import type { Ending } from '../domain/settlement.ts';
+import { packed } from './packed-bytes.ts';
 
 export interface Outcome {
   readonly call: GrantedCall;
@@ -14,42 +15,68 @@ export interface Outcome {
 }
 
 export interface Settled {
-  /** Null: this call's outcome was recorded before; `settlement` is the record. */
-  readonly outgoingId: number | null;
-  readonly settlement: string | null;
+  /** Null: this call's outcome is recorded now. Else it was recorded before, and this is the record. */
+  readonly recorded: string | null;
 }
 
-/** One statement, one commit. Null for a call that is no longer this owner's. Each callId at most once. */
-export async function settleCalls(sql: Sql, owner: string, outcomes: readonly Outcome[]): Promise<(Settled | null)[]> {
-  const rows = await sql.query<{ call_id: string; outgoing_id: number | null; settlement: string | null }>({
+export interface Settlement {
+  /** In the order of the outcomes; null for a call that is no longer this owner's. */
+  readonly answers: readonly (Settled | null)[];
+  /** The row with the messages of all outcomes that are recorded now; null = there is none. */
+  readonly outgoingId: number | null;
+}
+
+interface SettledRow {
+  readonly outgoing_id: number | null;
+  /** Null: all. */
+  readonly changed: readonly string[] | null;
+  readonly recorded: Readonly<Record<string, string>> | null;
+}
+
+/** One statement, one commit. Each callId at most once. */
+export async function settleCalls(sql: Sql, owner: string, outcomes: readonly Outcome[]): Promise<Settlement> {
+  const [row] = await sql.query<SettledRow>({
     name: 'journal-settle',
-    text: 'select call_id, outgoing_id, settlement from journal_settle($1::json, $2)',
-    values: [JSON.stringify(outcomes.map(input)), owner],
+    text: `select outgoing_id, changed, recorded
+             from journal_settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
+    values: [owner, ...input([...outcomes].sort(byCallId))],
   });
-  const byCall = new Map(rows.map((row) => [row.call_id, { outgoingId: row.outgoing_id, settlement: row.settlement }]));
-  return outcomes.map(({ call }) => byCall.get(call.callId) ?? null);
+  const { outgoing_id: outgoingId, changed, recorded } = row!;
+  const now = changed === null ? null : new Set(changed);
+  const answers = outcomes.map(({ call: { callId } }): Settled | null => {
+    if (now === null || now.has(callId)) return { recorded: null };
+    const before = recorded?.[callId];
+    return before === undefined ? null : { recorded: before };
+  });
+  return { answers, outgoingId };
 }
 
 const OPERATION = { succeeded: 'succeeded', failed: 'closed', outcome_unknown: 'unknown' } as const;
+const byCallId = (a: Outcome, b: Outcome): number => (a.call.callId < b.call.callId ? -1 : 1);
 
-function input({ call, epoch, ending, settlement, ownsOperation }: Outcome): Record<string, unknown> {
-  const { claims } = call;
-  return {
-    call_id: call.callId,
-    tenant: claims.tenant,
-    pool: claims.aud,
-    epoch,
-    state: ending.status,
-    operation: ownsOperation ? OPERATION[ending.status] : null,
-    keep_holds: ownsOperation && ending.status === 'outcome_unknown',
-    decision_no: claims.decisionNo,
-    grant_digest: call.grantDigest,
-    tool: call.tool,
-    class: claims.effectClass,
-    key_hash: call.keyHash,
-    args_digest: claims.argsDigest,
-    topic: settlement.topic,
-    partition_key: settlement.partitionKey ?? null,
-    settlement: settlement.value.toString('utf8'),
-  };
+function input(outcomes: readonly Outcome[]): unknown[] {
+  const calls = outcomes.map(({ call }) => call);
+  const claims = calls.map((call) => call.claims);
+  const messages = outcomes.map(({ settlement }) => settlement);
+  const values = packed(messages.map((m) => m.value));
+  return [
+    claims[0]!.aud,
+    calls.map((call) => call.callId),
+    outcomes.map((o) => o.epoch),
+    outcomes.map((o) => o.ending.status),
+    outcomes.map((o) => (o.ownsOperation ? OPERATION[o.ending.status] : null)),
+    outcomes.map((o) => o.ownsOperation && o.ending.status === 'outcome_unknown'),
+    claims.map((c) => c.tenant),
+    claims.map((c) => c.decisionNo),
+    calls.map((call) => call.grantDigest),
+    calls.map((call) => call.tool),
+    claims.map((c) => c.effectClass),
+    calls.map((call) => call.keyHash),
+    claims.map((c) => c.argsDigest),
+    messages.map((m) => m.topic),
+    messages.map((m) => m.partitionKey ?? ''),
+    values.starts,
+    values.lengths,
+    values.bytes,
+  ];
 }

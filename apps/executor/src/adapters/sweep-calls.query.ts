@@ -11,7 +11,7 @@ export interface LapsedCall {
   readonly attempts: number;
   readonly repeat: 'natural' | 'key' | 'none';
   /** The stored CallGranted. */
-  readonly message: string;
+  readonly message: Buffer;
   readonly fences: Readonly<Record<string, number>> | null;
   /** `replay`: the record of the key's earlier call. */
   readonly settlement: string | null;

@@ -72,22 +72,15 @@ create table resource_hold (
 -- Rows of usual size stay in place and are not compressed: written once, read seldom.
 create table call_request (
   call_id text collate "C" primary key,
-  message text not null
+  message bytea not null
 ) with (toast_tuple_target = 8160);
 create table call_result (
   call_id text collate "C" primary key,
-  settlement text not null
+  settlement bytea not null
 ) with (toast_tuple_target = 8160);
 
 create type intent_input as (
-  call_id text, tenant text, pool text, action text, epoch integer, decision_no integer, grant_digest text, jti text,
-  expires_at bigint, journal_epoch integer, approval_id text, tool text, class text, key_hash text, args_digest text,
-  repeat text, holds text[], lease_ms integer, message text
-);
-create type outcome_input as (
-  call_id text, tenant text, pool text, epoch integer, state text, operation text, keep_holds boolean, decision_no integer,
-  grant_digest text, tool text, class text, key_hash text, args_digest text, topic text, partition_key text, settlement text
-);
-create type settled_row as (
-  call_id text, tenant text, tool text, class text, key_hash text, mode text, holds text[], operation text, keep_holds boolean
+  call_id text, tenant text, action text, epoch integer, decision_no integer, grant_digest text, jti text, expires_at bigint,
+  journal_epoch integer, approval_id text, tool text, class text, key_hash text, args_digest text, repeat text, holds text[],
+  lease_ms integer
 );

@@ -2,19 +2,29 @@
 -- Every transaction of the journal takes rows in the same order: call, grant_use, resource_hold, operation; sorted inside
 -- each table. So two batches wait for each other at most one way.
 --
--- p_calls[].action  intend = act if nothing is in the way; queue = only admit the call, its owner waits for a lock
--- p_calls[].epoch   0 = a grant from the bus; else the lease epoch under which p_owner holds the queued row
--- answer            intended | queued | wait (queued behind a hold or a running key) | replay | join | conflict
---                   | stored | running | expired | epoch (of the journal) | spent | lost
-create function journal_intend(p_calls json, p_owner text)
-returns table (call_id text, answer text, lease_epoch integer, fences json, settlement text, attempts integer)
+-- The arrays have one entry a call, sorted by call_id, each call once.
+-- p_actions   intend = act if nothing is in the way; queue = only admit the call, its owner waits for a lock
+-- p_epochs    0 = a grant from the bus; else the lease epoch under which p_owner holds the queued row
+-- p_holds     array literals
+-- p_lengths   bytes of each call's CallGranted in p_messages, where they begin at p_starts (from 1); 0 = it is stored already
+-- answer      intended | queued | wait (queued behind a hold or a running key) | replay | join | conflict
+--             | stored | running | expired | epoch (of the journal) | spent | lost
+--             One row whose call_id is null: all are intended, under epoch 1; `fences` then lists [call, resource, fence].
+create function journal_intend(
+  p_owner text, p_pool text, p_call_ids text[], p_tenants text[], p_actions text[], p_epochs integer[], p_decision_nos integer[],
+  p_grant_digests text[], p_jtis text[], p_expires_at bigint[], p_journal_epochs integer[], p_approval_ids text[],
+  p_tools text[], p_classes text[], p_key_hashes text[], p_args_digests text[], p_repeats text[], p_holds text[],
+  p_lease_ms integer[], p_starts integer[], p_lengths integer[], p_messages bytea)
+returns table (call_id text, answer text, lease_epoch integer, fences json, settlement text)
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
 as $body$
 #variable_conflict use_column
 declare
-  input intent_input[] := array(select r from json_populate_recordset(null::intent_input, p_calls) r);
   journal_now integer := (select epoch from journal);
+  wanted_holds integer;
+  taken_holds integer;
+  input intent_input[];
   mine text[];
   added text[];
   acting text[];
@@ -28,11 +38,65 @@ declare
   waiting text[];
   spent text[] := '{}';
 begin
+  -- The way of most batches: all is new and nothing is in the way. Whatever is makes it start again below, from nothing.
+  if 'intend' = all (p_actions) and 0 = all (p_epochs) and journal_now = all (p_journal_epochs)
+     and floor(extract(epoch from now()))::bigint < all (p_expires_at) then
+    begin
+      insert into call (call_id, tenant, pool, state, decision_no, grant_digest, tool, class, key_hash, args_digest, repeat,
+                        holds, lease_owner, lease_until, lease_ms, attempts, intended_at)
+      select i.call_id, i.tenant, p_pool, 'intended', i.decision_no, i.grant_digest, i.tool, i.class, i.key_hash,
+             i.args_digest, i.repeat, i.holds::text[], p_owner, now() + i.lease_ms * interval '1 millisecond', i.lease_ms, 1, now()
+        from unnest(p_call_ids, p_tenants, p_decision_nos, p_grant_digests, p_tools, p_classes, p_key_hashes,
+                    p_args_digests, p_repeats, p_holds, p_lease_ms)
+             as i (call_id, tenant, decision_no, grant_digest, tool, class, key_hash, args_digest, repeat, holds, lease_ms);
+      insert into grant_use (jti, call_id, approval_id)
+      select i.jti, i.call_id, i.approval_id
+        from unnest(p_jtis, p_call_ids, p_approval_ids) as i (jti, call_id, approval_id) order by i.jti collate "C";
+      if '{}' <> any (p_holds) then
+        with wanted as materialized (
+          select i.tenant, r.resource, i.call_id
+            from unnest(p_call_ids, p_tenants, p_holds) as i (call_id, tenant, holds)
+                 cross join lateral (select h collate "C" as resource from unnest(i.holds::text[]) h) r
+           order by i.tenant, r.resource),
+        taken as (
+          insert into resource_hold as h (tenant, resource, holder, fence)
+          select w.tenant, w.resource, w.call_id, 1 from wanted w
+          on conflict (tenant, resource) do update set holder = excluded.holder, fence = h.fence + 1 where h.holder is null
+          returning h.holder, h.resource, h.fence)
+        select (select count(*) from wanted), count(*), json_agg(json_build_array(t.holder, t.resource, t.fence))
+          into wanted_holds, taken_holds, fences from taken t;
+        if taken_holds < wanted_holds then raise exception using errcode = 'CSHLD'; end if;
+      end if;
+      insert into operation (tenant, tool, class, key_hash, state, args_digest, call_id)
+      select i.tenant, i.tool, i.class, i.key_hash, 'running', i.args_digest, i.call_id
+        from unnest(p_call_ids, p_tenants, p_tools, p_classes, p_key_hashes, p_args_digests)
+             as i (call_id, tenant, tool, class, key_hash, args_digest)
+       order by i.tenant, i.tool, i.class, i.key_hash collate "C";
+      insert into call_request (call_id, message)
+      select i.call_id, substring(p_messages from i.start for i.length)
+        from unnest(p_call_ids, p_starts, p_lengths) as i (call_id, start, length);
+      answer := 'intended';
+      lease_epoch := 1;
+      return next;
+      return;
+    exception when unique_violation or cardinality_violation or sqlstate 'CSHLD' then
+      fences := null;
+    end;
+  end if;
+
+  input := array(
+    select row(i.call_id, i.tenant, i.action, i.epoch, i.decision_no, i.grant_digest, i.jti, i.expires_at, i.journal_epoch,
+               i.approval_id, i.tool, i.class, i.key_hash, i.args_digest, i.repeat, i.holds::text[], i.lease_ms)::intent_input
+      from unnest(p_call_ids, p_tenants, p_actions, p_epochs, p_decision_nos, p_grant_digests, p_jtis, p_expires_at,
+                  p_journal_epochs, p_approval_ids, p_tools, p_classes, p_key_hashes, p_args_digests, p_repeats, p_holds, p_lease_ms)
+           as i (call_id, tenant, action, epoch, decision_no, grant_digest, jti, expires_at, journal_epoch, approval_id,
+                 tool, class, key_hash, args_digest, repeat, holds, lease_ms));
+
   -- J1: one row per call; J8: only a grant that still lives by this clock gets further.
   with taken as (
     insert into call as c (call_id, tenant, pool, state, decision_no, grant_digest, tool, class, key_hash, args_digest, repeat,
                       holds, lease_owner, lease_epoch, lease_until, lease_ms, attempts, queued_at, intended_at)
-    select i.call_id, i.tenant, i.pool, case i.action when 'queue' then 'queued' else 'intended' end, i.decision_no,
+    select i.call_id, i.tenant, p_pool, case i.action when 'queue' then 'queued' else 'intended' end, i.decision_no,
            i.grant_digest, i.tool, i.class, i.key_hash, i.args_digest, i.repeat, i.holds, p_owner, 1,
            now() + i.lease_ms * interval '1 millisecond', i.lease_ms,
            case i.action when 'queue' then 0 else 1 end,
@@ -155,8 +219,9 @@ begin
   end if;
 
   insert into call_request as q (call_id, message)
-  select i.call_id, i.message from unnest(input) i
-   where i.call_id = any (mine) and i.message is not null order by i.call_id
+  select i.call_id, substring(p_messages from i.start for i.length)
+    from unnest(p_call_ids, p_starts, p_lengths) as i (call_id, start, length)
+   where i.call_id = any (mine) and i.length > 0 order by i.call_id
   on conflict (call_id) do update set message = excluded.message;
 
   return query
@@ -176,10 +241,9 @@ begin
            (select json_object_agg(h.resource, h.fence) from resource_hold h
              where h.tenant = i.tenant and h.resource = any (i.holds) and h.holder = i.call_id) end,
          case when c.mode = 'replay' and i.call_id = any (answering) then
-           (select s.settlement from operation o join call_result s on s.call_id = o.call_id
+           (select convert_from(s.settlement, 'UTF8') from operation o join call_result s on s.call_id = o.call_id
              where o.tenant = i.tenant and o.tool = i.tool and o.class = i.class and o.key_hash = i.key_hash)
               when c.state in ('succeeded', 'failed', 'outcome_unknown') then
-           (select s.settlement from call_result s where s.call_id = i.call_id) end,
-         c.attempts
+           (select convert_from(s.settlement, 'UTF8') from call_result s where s.call_id = i.call_id) end
     from unnest(input) i left join call c on c.call_id = i.call_id;
 end $body$;

@@ -41,8 +41,7 @@ export class OutcomeWriter {
     const settled = await this.#untilItIsKnown(outcome, lease);
     if (settled === null)
       log.warn({ callId: call.callId, status: ending.status }, 'outcome not recorded: the call is no longer ours');
-    else if (settled.settlement !== null)
-      await journal.reply([storedSettlement(call.callId, settled.settlement, pool)]);
+    else if (settled.recorded !== null) await journal.reply([storedSettlement(call.callId, settled.recorded, pool)]);
   }
 
   /** While the database is away the outcome is kept and tried again, as long as the call may still be ours. */

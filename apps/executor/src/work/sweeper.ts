@@ -69,7 +69,7 @@ export class Sweeper implements Worker {
     const lapsed = await journal.sweep(pool, LIMIT);
     await Promise.all(
       lapsed.map(async (row) => {
-        const granted = decodeMessage(Buffer.from(row.message, 'utf8')) as Message<'CallGranted'>;
+        const granted = decodeMessage(row.message) as Message<'CallGranted'>;
         const call = grantedCall(granted, storedClaims(granted), row.leaseMs);
         const lease = leases.keep(call.callId, row.epoch, row.leaseMs, takenAt);
         log.info({ callId: call.callId, state: row.state, epoch: row.epoch }, 'took over a call whose lease had ended');
