@@ -1,34 +1,41 @@
 import type { OutgoingMessage } from '#contracts';
 import type { Sql } from '../database.ts';
 
-/**
- * Appends messages in the caller's transaction; answers their row ids, in order. The values travel as one run of bytes
- * that the database cuts: an array of bytes would be written out in hexadecimal and escaped.
- */
+/** Bytes of values in one row; a message alone may have more. */
+const ROW_BYTES = 1_000_000;
+
+/** Appends messages in the caller's transaction, one row for as many as fit; answers the row ids. */
 export async function appendOutgoing(sql: Sql, messages: readonly OutgoingMessage[]): Promise<number[]> {
-  if (messages.length === 0) return [];
-  let end = 1; // SQL counts from 1
-  const starts = messages.map((message) => {
-    const start = end;
-    end += message.value.length;
-    return start;
-  });
+  return Promise.all(inRows(messages).map((row) => appendRow(sql, row)));
+}
+
+async function appendRow(sql: Sql, messages: readonly OutgoingMessage[]): Promise<number> {
+  const withHeaders = messages.some((message) => message.headers !== undefined);
   const rows = await sql.query<{ id: number }>({
     name: 'append-outgoing',
-    text: `insert into outgoing (topic, key, partition_key, value, headers)
-           select m.topic, m.key, m.partition_key, substring($4::bytea from m.start for m.length), m.headers
-             from unnest($1::text[], $2::text[], $3::text[], $5::integer[], $6::integer[], $7::jsonb[])
-                  as m (topic, key, partition_key, start, length, headers)
-           returning id`,
+    text: `insert into outgoing (topics, keys, partition_keys, lengths, body, headers) values ($1, $2, $3, $4, $5, $6) returning id`,
     values: [
-      messages.map((m) => m.topic),
-      messages.map((m) => m.key),
-      messages.map((m) => m.partitionKey ?? null),
-      Buffer.concat(messages.map((m) => m.value)),
-      starts,
-      messages.map((m) => m.value.length),
-      messages.map((m) => (m.headers ? JSON.stringify(m.headers) : null)),
+      messages.map((message) => message.topic),
+      messages.map((message) => message.key),
+      messages.map((message) => message.partitionKey ?? ''),
+      messages.map((message) => message.value.length),
+      Buffer.concat(messages.map((message) => message.value)),
+      withHeaders ? JSON.stringify(messages.map((message) => message.headers ?? null)) : null,
     ],
   });
-  return rows.map((row) => row.id);
+  return rows[0]!.id;
+}
+
+function inRows(messages: readonly OutgoingMessage[]): OutgoingMessage[][] {
+  const rows: OutgoingMessage[][] = [];
+  let bytes = Infinity;
+  for (const message of messages) {
+    if (bytes + message.value.length > ROW_BYTES) {
+      rows.push([]);
+      bytes = 0;
+    }
+    rows.at(-1)!.push(message);
+    bytes += message.value.length;
+  }
+  return rows;
 }

@@ -7,13 +7,14 @@ import { claimDueOutgoing } from './claim-due-outgoing.query.ts';
  * Outgoing messages of one service.
  *
  * Owns: the `outgoing` table of its schema. Called by: handlers, after their decision.
- * O1 a message is a row in the transaction that saved the state which sends it (`append`).
+ * O1 a message stands in a row of the transaction that saved the state which sends it (`append`): one row a commit.
  * O2 after the commit it is published directly (`emit`, not awaited by the handler); the row goes when the bus acknowledged it.
  * O3 a row that stays is sent again by the sweeper, by the row's own status and the database's clock alone.
  *    Rows that this process is still publishing are left alone: a slow group is not sent everything twice.
  * O4 losing an acknowledgement costs a repeat, never a message: acknowledgements commit without waiting for the disk.
  */
 export interface Staged {
+  /** Of the rows. */
   readonly ids: readonly number[];
   readonly messages: readonly OutgoingMessage[];
 }
@@ -26,7 +27,8 @@ export interface OutboxOptions {
   readonly sweepMs?: number;
 }
 
-const SWEEP_LIMIT = 500;
+/** Rows of one sweep. */
+const SWEEP_LIMIT = 64;
 
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -78,8 +80,9 @@ export class Outbox {
 
   async #sweepDue(all: boolean): Promise<void> {
     const claimed = await claimDueOutgoing(this.#options.database, SWEEP_LIMIT, all);
-    const due = claimed.filter((row) => !this.#publishing.has(row.id));
-    if (due.length > 0) this.emit({ ids: due.map((d) => d.id), messages: due.map((d) => d.message) });
+    for (const row of claimed) {
+      if (!this.#publishing.has(row.id)) this.emit({ ids: [row.id], messages: row.messages });
+    }
   }
 
   /** Waits until all emitted messages are published and acknowledged; stops the sweeper. */
