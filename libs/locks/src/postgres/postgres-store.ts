@@ -37,17 +37,41 @@ export class PostgresStore implements LockStore {
     return this.#free({ resources, owner });
   }
 
+  /** One statement for all; what a request got without getting all is given back before the answer. */
   async #takeAll(requests: readonly TakeRequest[]): Promise<boolean[]> {
-    const asked = requests
-      .map((request, n) => ({ n, resources: request.resources.map(clean), owner: request.owner, ttl: request.ttlMs }))
-      .sort((a, b) => (a.resources[0]! < b.resources[0]! ? -1 : 1));
-    const rows = await this.#database.query<{ n: number }>({
-      name: 'take-locks',
-      text: 'select n from take_locks($1::json) n',
-      values: [JSON.stringify(asked)],
+    const wanted = new Map<string, TakeRequest>();
+    // A statement changes a row once: of two that ask for one resource in one moment the first may have it.
+    const asking = requests.map((request) => {
+      const resources = request.resources.map(clean);
+      if (resources.some((resource) => wanted.has(resource))) return null;
+      for (const resource of resources) wanted.set(resource, request);
+      return resources;
     });
-    const held = new Set(rows.map((row) => row.n));
-    return requests.map((_, n) => held.has(n));
+    const asked = [...wanted];
+    const rows = await this.#database.query<{ resource: string }>({
+      name: 'take-locks',
+      // Rows are locked in sorted order, so that two statements never wait for each other.
+      text: `insert into resource_lock as l (resource, owner, until)
+             select w.resource, w.owner, now() + w.ttl * interval '1 millisecond'
+               from unnest($1::text[], $2::text[], $3::integer[]) as w (resource, owner, ttl)
+              order by w.resource collate "C"
+             on conflict (resource) do update set owner = excluded.owner, until = excluded.until
+               where l.until <= now() or l.owner = excluded.owner
+             returning l.resource`,
+      values: [
+        asked.map(([resource]) => resource),
+        asked.map(([, { owner }]) => owner),
+        asked.map(([, { ttlMs }]) => ttlMs),
+      ],
+    });
+    if (rows.length === asked.length) return asking.map((resources) => resources !== null);
+    const taken = new Set(rows.map((row) => row.resource));
+    const answers = asking.map((resources) => resources?.every((resource) => taken.has(resource)) ?? false);
+    const partly = requests.filter(
+      (_, n) => !answers[n] && asking[n]?.some((resource) => taken.has(resource)) === true,
+    );
+    if (partly.length > 0) await this.#freeAll(partly);
+    return answers;
   }
 
   async #renewAll(requests: readonly (Owned & { ttlMs: number })[]): Promise<boolean[]> {
