@@ -31,8 +31,14 @@ async function openPostgres(): Promise<() => Promise<void>> {
   chmodSync(directory, 0o755);
   const server = await startEmbeddedPostgres({ directory });
   process.env.TEST_DATABASE_URL = server.url('postgres');
-  return async () => {
+  // a run that is interrupted ends its server, too: Jest leaves the teardown out then
+  const interrupted = (signal: NodeJS.Signals): void => void end().finally(() => process.kill(process.pid, signal));
+  process.once('SIGTERM', interrupted).once('SIGINT', interrupted);
+  return end;
+
+  async function end(): Promise<void> {
+    process.removeListener('SIGTERM', interrupted).removeListener('SIGINT', interrupted);
     await server.stop();
     for (const folder of [directory, server.directory]) rmSync(folder, { recursive: true, force: true });
-  };
+  }
 }

@@ -45,6 +45,29 @@ describe('the embedded PostgreSQL', () => {
     expect(alive(first.pid)).toBe(false);
   });
 
+  it('started by root below a folder of root alone, it keeps its data where its account can walk', async () => {
+    chmodSync(directory, 0o700);
+    const wanted = path.join(directory, 'data');
+    const server = await startEmbeddedPostgres({ directory: wanted });
+    try {
+      if (process.getuid?.() === 0) expect(server.directory).toMatch(/^\/var\/tmp\/countersign-[0-9a-f]{16}$/);
+      else expect(server.directory).toBe(wanted);
+      const client = new pg.Client(server.url('postgres'));
+      await client.connect();
+      expect((await client.query('select 1 as n')).rows).toEqual([{ n: 1 }]);
+      await client.end();
+    } finally {
+      await server.stop();
+      rmSync(server.directory, { recursive: true, force: true });
+    }
+  });
+
+  it('a data folder that cannot be made is named at once', async () => {
+    await expect(startEmbeddedPostgres({ directory: '/proc/nope/data' })).rejects.toThrow(
+      /\/proc\/nope.*cannot be made/,
+    );
+  });
+
   it('an orphan whose owner was killed is stopped, and what was committed is there (E2, G4)', async () => {
     const module = path.join(import.meta.dirname, 'embedded-postgres.ts');
     const owner = spawn(

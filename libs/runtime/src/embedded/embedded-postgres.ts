@@ -91,7 +91,7 @@ function serverAccount(): Account {
 
 /** As root the server runs as another user, who must be able to walk there; else the data goes where that holds, and we say so. */
 function usableDirectory(wanted: string, account: Account | undefined): string {
-  mkdirSync(wanted, { recursive: true });
+  makeFolder(wanted);
   if (!account || reachableByOthers(wanted)) return wanted;
   const elsewhere = path.join(
     '/var/tmp',
@@ -102,6 +102,20 @@ function usableDirectory(wanted: string, account: Account | undefined): string {
     `The database runs as the user ${account.name}, who cannot walk into ${wanted}: its data is kept in ${elsewhere} instead.\n`,
   );
   return elsewhere;
+}
+
+/** Level by level: `mkdir` with `recursive` never returns below a folder that cannot have children, such as /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(path.dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return; // another process made it
+    throw new CountersignError('INVALID_ARGS', `The data folder ${folder} cannot be made: ${String(error)}`, {
+      cause: error,
+    });
+  }
 }
 
 class Runner {
