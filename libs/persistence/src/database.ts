@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { InfrastructureError } from '#kernel';
+import { withBinaryArrays } from './binary-arrays.ts';
 
 /**
  * A service's own connection to its own schema. Drivers live only here.
@@ -64,9 +65,13 @@ const raise = (error: unknown): never => {
 
 const wrap = (client: { query(config: object): Promise<pg.QueryResult> }): Sql => {
   const run = (statement: Statement): Promise<pg.QueryResult> =>
-    client.query({ ...statement, values: statement.values as unknown[] | undefined }).catch((error: unknown) => {
-      throw asInfrastructure(error);
-    });
+    client
+      .query(
+        statement.values === undefined
+          ? statement
+          : { ...statement, values: withBinaryArrays(statement.text, statement.values) },
+      )
+      .catch(raise);
   return {
     query: async <R extends object>(statement: Statement) => (await run(statement)).rows as R[],
     change: async (statement) => (await run(statement)).rowCount ?? 0,

@@ -8,7 +8,7 @@ export async function updateRuns(sql: Sql, runs: readonly Run[]): Promise<void> 
   if (runs.length === 0) return;
   await sql.query({
     name: 'save-runs',
-    text: 'select save_runs($1, $2, $3, $4)',
+    text: 'select save_runs($1::text[], $2::text[], $3::text[], $4::float8[])',
     values: [
       runs.map((run) => run.definition.runId),
       runs.map((run) => statusOf(run.state)),
