@@ -25,7 +25,10 @@ describe('settings (G13)', () => {
   });
   it('report every fault at once: name, what was found, what is expected; secrets stay hidden', () => {
     const text = fault({ COUNTERSIGN_PORT: 'eighty', COUNTERSIGN_TOKEN: 'hunter2' });
-    expect(text).toContain('COUNTERSIGN_PORT: found "eighty"; expected a number (port of the API)');
+    expect(text).toContain(
+      'COUNTERSIGN_PORT: found "eighty"; expected a whole number from 1 to 65535 (port of the API)',
+    );
+    expect(fault({ COUNTERSIGN_PORT: '-1.5' })).toContain('found "-1.5"; expected a whole number from 1 to 65535 (');
     expect(text).toContain('COUNTERSIGN_TOKEN: found (hidden); expected at least 16 characters');
     expect(text).not.toContain('hunter2');
   });

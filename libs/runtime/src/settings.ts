@@ -27,7 +27,9 @@ export function resolveSettings<S extends SettingsShape>(
     else {
       const shown = found === undefined ? 'not set' : SECRET.test(name) ? '(hidden)' : JSON.stringify(found);
       const meaning = schema.description ? ` (${schema.description})` : '';
-      faults.push(`${name}: found ${shown}; ${parsed.error.issues.map((i) => i.message).join('; ')}${meaning}`);
+      faults.push(
+        `${name}: found ${shown}; ${[...new Set(parsed.error.issues.map((i) => i.message))].join('; ')}${meaning}`,
+      );
     }
   }
   const known = [...Object.keys(shape), ...alsoKnown];
@@ -74,7 +76,12 @@ export const listSetting = (fallback: string): z.ZodType<string[]> =>
     );
 
 export const integerSetting = (fallback: number, min: number, max: number): z.ZodType<number> =>
-  z.coerce.number({ error: 'expected a number' }).int().min(min).max(max).default(fallback);
+  z.coerce
+    .number({ error: `expected a whole number from ${min} to ${max}` })
+    .int()
+    .min(min)
+    .max(max)
+    .default(fallback);
 
 /** `1`, `true` = on; `0`, `false`, unset = off. */
 export const flagSetting = (): z.ZodType<boolean> =>

@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { InfrastructureError } from '#kernel';
 import { freePort } from '#runtime';
 import { KafkaBus } from './kafka-bus.ts';
 import { NEEDED_APIS } from './broker-check.ts';
@@ -45,6 +46,12 @@ describe('the broker check at the start (G13)', () => {
     await expect(start(`127.0.0.1:${port}`)).rejects.toThrow(
       `No Kafka broker answers at 127.0.0.1:${port} (ECONNREFUSED). Start Kafka, or set COUNTERSIGN_KAFKA_BROKERS`,
     );
+  });
+
+  it('is told as an error of ours, so that a process shows its text and no stack trace', async () => {
+    await expect(start(`127.0.0.1:${await freePort()}`)).rejects.toThrow(InfrastructureError);
+    await using broker = await fakeBroker([]);
+    await expect(start(addressOf(broker))).rejects.toMatchObject({ name: 'CountersignError', code: 'INVALID_ARGS' });
   });
 
   it('each missing broker of several is named, and one that is no address', async () => {

@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { CountersignError, InfrastructureError } from '#kernel';
 
 /**
  * Asks a broker which versions of its requests it speaks (ApiVersions v0), before kafkajs hides the answer behind minutes of retries.
@@ -33,19 +34,20 @@ const ANSWER_MS = 5_000;
 
 type Versions = ReadonlyMap<number, readonly [min: number, max: number]>;
 
-/** @throws Error that names the address, what is wrong and the remedy; one reachable broker is enough */
+/** @throws InfrastructureError or CountersignError INVALID_ARGS that names the address, what is wrong and the remedy; one reachable broker is enough */
 export async function checkBrokers(brokers: readonly string[]): Promise<void> {
   const asked = await Promise.allSettled(brokers.map((address) => askVersions(address)));
   const reached = asked.findIndex((answer) => answer.status === 'fulfilled');
   if (reached < 0) {
     const faults = brokers.map((address, i) => `${address} (${reasonOf((asked[i] as PromiseRejectedResult).reason)})`);
-    throw new Error(
+    throw new InfrastructureError(
       `No Kafka broker answers at ${faults.join(', ')}. Start Kafka, or set COUNTERSIGN_KAFKA_BROKERS to the addresses of running brokers.`,
     );
   }
   const missing = missingApis((asked[reached] as PromiseFulfilledResult<Versions>).value);
   if (missing.length > 0) {
-    throw new Error(
+    throw new CountersignError(
+      'INVALID_ARGS',
       `The Kafka broker at ${brokers[reached]} does not speak what is needed: ${missing.join('; ')}. Use Apache Kafka 2.1 or newer (tested with 4.1), or a broker that is compatible with it.`,
     );
   }

@@ -37,3 +37,19 @@ export function checkConsumers(services: readonly OpenedParts[], complete: boole
       `The services do not fit together:\n${faults.map((f) => `  - ${f}`).join('\n')}`,
     );
 }
+
+const POOL = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+
+/** A pool is part of topic names, and what is granted to a pool that nobody serves would wait for ever. */
+export function checkPools(settings: { readonly COUNTERSIGN_POOLS: readonly string[] }): void {
+  const pools = settings.COUNTERSIGN_POOLS;
+  const own = (settings as { readonly COUNTERSIGN_POOL?: string }).COUNTERSIGN_POOL;
+  const faults = pools
+    .filter((pool) => !POOL.test(pool))
+    .map((pool) => `${JSON.stringify(pool)} is not a pool: expected lower case letters, digits and single underscores`);
+  if (pools.length === 0) faults.push('names no pool; name at least one, or unset it');
+  if (new Set(pools).size < pools.length) faults.push('names a pool twice');
+  if (faults.length === 0 && own !== undefined && !pools.includes(own))
+    faults.push(`does not name ${own}, the COUNTERSIGN_POOL of the executor here; add it, or correct one of the two`);
+  if (faults.length > 0) throw new CountersignError('INVALID_ARGS', `COUNTERSIGN_POOLS: ${faults.join('; ')}.`);
+}

@@ -25,10 +25,12 @@ export interface NestOptions {
 const READINESS = Symbol('READINESS');
 class ServiceModule {}
 
-/** Nest's own chatter is left out; its errors are ours to report. */
+/** Nest's own chatter is left out. What it logs as an error when it starts, it throws too: told once, by run-services. */
 const quiet: LoggerService = {
   log: () => undefined,
-  error: (...text: unknown[]) => console.error(...text),
+  error: (...text: unknown[]) => {
+    if (!['NestApplication', 'ExceptionHandler'].includes(String(text.at(-1)))) console.error(...text);
+  },
   warn: () => undefined,
 };
 

@@ -13,7 +13,8 @@ import { createLog, errorFields, type Log } from '../log.ts';
 import { platformSettings, SERVICE_NAMES, type PlatformSettings } from '../platform.settings.ts';
 import { SERVICE_SETTING_NAMES } from '../service-settings.ts';
 import { resolveSettings, type Environment, type SettingsShape } from '../settings.ts';
-import { checkConsumers } from './boot-checks.ts';
+import { checkConsumers, checkPools } from './boot-checks.ts';
+import { checkDatabase } from './check-database.ts';
 import { openNestApp, type NestDoor } from './nest-app.ts';
 
 /**
@@ -63,6 +64,7 @@ export async function openServices(
   ) as SettingsShape;
   const settings = resolveSettings(shape, env, [...DATABASE_URLS, ...SERVICE_SETTING_NAMES]) as PlatformSettings;
   checkMode(doors, settings);
+  checkPools(settings);
   const closers: (() => Promise<void>)[] = [];
   const rollback = async (): Promise<void> => {
     for (const close of closers.reverse()) await close().catch(() => undefined);
@@ -79,6 +81,16 @@ const databaseUrlOf = (name: ServiceName): string =>
   `COUNTERSIGN_${name.toUpperCase().replaceAll('-', '_')}_DATABASE_URL`;
 /** Each service may have a database of its own. */
 const DATABASE_URLS = SERVICE_NAMES.map(databaseUrlOf);
+
+/** The settings that name a database, each address once. */
+function givenDatabases(doors: readonly AnyDoor[], env: Environment): (readonly [string, string])[] {
+  const byUrl = new Map<string, string>();
+  for (const name of ['COUNTERSIGN_DATABASE_URL', ...doors.map((door) => databaseUrlOf(door.name))]) {
+    const url = env[name];
+    if (url && !byUrl.has(url)) byUrl.set(url, name);
+  }
+  return [...byUrl].map(([url, name]) => [name, url] as const);
+}
 
 function checkMode(doors: readonly AnyDoor[], settings: PlatformSettings): void {
   const complete = SERVICE_NAMES.every((name) => doors.some((door) => door.name === name));
@@ -111,6 +123,7 @@ async function open(
     closers.push(() => postgres!.stop());
   }
   const baseUrl = settings.COUNTERSIGN_DATABASE_URL ?? postgres!.url('postgres');
+  await Promise.all(givenDatabases(doors, env).map(([name, url]) => checkDatabase(name, url)));
   const connect = (schema: string, url: string, max?: number): Database => {
     const database = new Database({ url, schema, ...(max === undefined ? {} : { max }) });
     closers.push(() => database.close());
