@@ -55,7 +55,11 @@ export class CallDesk implements Worker {
 
   constructor(options: CallDeskOptions) {
     this.#options = options;
-    this.#intend = createBatcher((requests) => options.journal.intend(requests), { inFlight: 1, maxBatch: 64 });
+    this.#intend = createBatcher((requests) => options.journal.intend(requests), {
+      inFlight: 1,
+      crowd: 1,
+      maxBatch: 64,
+    });
   }
 
   start(): void {}

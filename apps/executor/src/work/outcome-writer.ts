@@ -11,7 +11,10 @@ import type { Lease } from './lease-keeper.ts';
 
 const RETRY_MS = 250;
 const IN_FLIGHT = 2;
+const CROWD = 24;
 const MAX_BATCH = 256;
+/** Of settlements: the messages of one commit are one row. */
+const MAX_BYTES = 1_000_000;
 
 export interface OutcomeWriterOptions {
   readonly journal: JournalRepository;
@@ -29,7 +32,10 @@ export class OutcomeWriter {
     this.#options = options;
     this.#settle = createBatcher((outcomes) => options.journal.settle(outcomes), {
       inFlight: IN_FLIGHT,
+      crowd: CROWD,
       maxBatch: MAX_BATCH,
+      bytesOf: (outcome) => outcome.settlement.value.length,
+      maxBytes: MAX_BYTES,
     });
   }
 
