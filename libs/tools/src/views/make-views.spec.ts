@@ -176,6 +176,16 @@ describe('the views of a result (G10)', () => {
     expect(made.evidence.sources.map((source) => source.id)).toEqual(['A-1']);
   });
 
+  it.each([600, 700, 1_000])('stay within a limit of %i bytes when the label escapes what they hold', (maxBytes) => {
+    const made = views(
+      Array.from({ length: 196 }, () => ['<@b,&^j']),
+      { result: { maxBytes } },
+    );
+    expect(Buffer.byteLength(made.model)).toBeLessThanOrEqual(maxBytes);
+    expect(made.sanitized).toContainEqual(['<@b,&^j']);
+    expect(shown(made)).toEqual(made.sanitized);
+  });
+
   it('hold no NUL, which no database column would take', () =>
     expect(views({ a: 'x\0y' }).sanitized).toEqual({ a: 'x\ufffdy' }));
 

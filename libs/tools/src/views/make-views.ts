@@ -5,7 +5,7 @@ import { UnreadableResult } from '../runners/runner.port.ts';
 import { allowedFields, allowList } from './allow-list.view.ts';
 import { byteLength } from './cut-text.ts';
 import { evidenceOf, NO_EVIDENCE, resourceIdsOf } from './evidence.view.ts';
-import { label, labelBytes, noticeOf } from './label.view.ts';
+import { label, labelBytes, NOTICE_BYTES, noticeOf } from './label.view.ts';
 import { limit } from './limit.view.ts';
 import { parsePointer, type Segments } from './pointer.ts';
 import { redactDeclared, redactFound } from './redact.view.ts';
@@ -26,9 +26,6 @@ export interface ViewContext {
 
 /** Both views travel in one message: more than this is cut, whatever the contract says. */
 const MAX_VIEW_BYTES = 262_144;
-/** Room for the notice of what was left out. */
-const NOTICE_BYTES = 512;
-
 interface Plan {
   readonly check: OutputCheck;
   readonly allowed: ReadonlySet<string> | null;
@@ -101,14 +98,15 @@ function fit(
   rawBytes: number,
   context: ViewContext,
 ): { limited: ReturnType<typeof limit>; model: string } {
-  const whole = limit(value, text, plan.maxBytes - labelBytes(context), plan.maxItems);
+  const inside = Math.max(0, plan.maxBytes - labelBytes(context));
+  const whole = limit(value, text, inside, plan.maxItems);
   let limited = whole;
   let model = label(whole.text, context, whole.left === null ? null : noticeOf(whole.left, rawBytes));
-  let room = plan.maxBytes - labelBytes(context) - NOTICE_BYTES;
-  while (byteLength(model) > plan.maxBytes && room > 0) {
-    limited = limit(value, text, room, plan.maxItems);
-    model = label(limited.text, context, noticeOf(limited.left ?? 'cut', rawBytes));
-    room = Math.floor(room * 0.75); // escapes of the label need more room than plain JSON
+  let room = inside > NOTICE_BYTES ? inside - NOTICE_BYTES : Math.floor(inside / 2);
+  for (let done = false; byteLength(model) > plan.maxBytes && !done; room = Math.floor(room * 0.75)) {
+    done = room === 0; // nothing but the label and the notice is left
+    limited = limit(value, text, room, plan.maxItems); // escapes of the label need more room than plain JSON
+    model = label(limited.text, context, limited.left === null ? null : noticeOf(limited.left, rawBytes));
   }
   return { limited, model };
 }
