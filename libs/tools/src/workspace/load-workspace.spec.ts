@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -80,7 +80,7 @@ describe('loadWorkspace', () => {
       'tools/e.json: tool x.Bad-Name@1.0.0 is not a valid contract: /name',
       'tools/f.json: x.orphan@1.0.0 is a local tool without a handler',
       'tools/g.mjs: exports no tool',
-      'tools/h.mjs: cannot start',
+      'tools/h.mjs: line 1: cannot start',
       'policies/p.cedar: is empty',
       'agents/q.yaml: /name:',
       'agents/q.yaml: /toolset/0:',
@@ -88,6 +88,20 @@ describe('loadWorkspace', () => {
     ])
       expect(message).toContain(part);
     expect(message).not.toContain('README');
+  });
+
+  it('names the line of a module that cannot be loaded (G13)', async () => {
+    const root = await folder({ 'tools/throws.mjs': "// first\n\nthrow new Error('boom');\n" });
+    await expect(loadWorkspace(root)).rejects.toThrow('tools/throws.mjs: line 3: boom');
+  });
+
+  it('a link counts as the file that it names; a dead one is a fault, not nothing (G13)', async () => {
+    const shared = await folder({ 'look.json': http });
+    const root = await folder({ 'tools/other.json': http.replace('look', 'other') });
+    await symlink(path.join(shared, 'look.json'), path.join(root, 'tools/look.json'));
+    expect((await loadWorkspace(root)).tools.map((tool) => tool.contract.name)).toEqual(['look', 'other']);
+    await symlink(path.join(shared, 'gone'), path.join(root, 'tools/gone.json'));
+    await expect(loadWorkspace(root)).rejects.toThrow('tools/gone.json: cannot be read (ENOENT)');
   });
 
   it('says so when the folder is missing or empty', async () => {

@@ -105,7 +105,7 @@ async function importTools(file: string, faults: Faults): Promise<DefinedTool[]>
     if (tools.length === 0) faults.add(file, 'exports no tool; export what defineTool(…) returns');
     return tools;
   } catch (error) {
-    faults.add(file, reasonOf(error));
+    faults.add(file, `${lineIn(file, error)}${reasonOf(error)}`);
     return [];
   }
 }
@@ -162,7 +162,10 @@ async function readDocument(file: string, faults: Faults): Promise<unknown> {
 }
 
 async function readText(file: string, faults: Faults): Promise<string | undefined> {
-  const bytes = await readFile(file);
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    faults.add(file, `cannot be read (${error.code}); make it readable, or remove it`);
+  });
+  if (bytes === undefined) return undefined;
   if (bytes.length > MAX_FILE_BYTES) {
     faults.add(file, `has ${bytes.length} bytes; ${MAX_FILE_BYTES} are allowed`);
     return undefined;
@@ -180,7 +183,7 @@ async function filesOf(root: string, folder: string): Promise<string[]> {
   if (!(await isFolder(directory))) return [];
   const entries = await readdir(directory, { withFileTypes: true });
   return entries
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() || entry.isSymbolicLink())
     .map((entry) => path.join(directory, entry.name))
     .sort();
 }
@@ -193,3 +196,14 @@ const isFolder = (file: string): Promise<boolean> =>
 
 /** First line only: what a person needs to find the place. */
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split('\n')[0]!;
+
+/** Where in the file an import failed: Node names it in the stack alone. */
+function lineIn(file: string, error: unknown): string {
+  const stack = String((error as { stack?: unknown } | null)?.stack ?? '');
+  for (const name of [pathToFileURL(file).href, file]) {
+    const at = stack.indexOf(`${name}:`);
+    const line = at < 0 ? undefined : /^:(\d+)/.exec(stack.slice(at + name.length))?.[1];
+    if (line !== undefined) return `line ${line}: `;
+  }
+  return '';
+}
