@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { freePort, SERVICE_NAMES, startEmbeddedPostgres, type Environment } from '#runtime';
-import { startServices, type RunningServices } from '../apps/cli/src/supervisor/start-services.ts';
+import { NODE_FLAGS, startServices, type RunningServices } from '../apps/cli/src/supervisor/start-services.ts';
 import { openStack } from '../tools/stack/stack.ts';
 import { STATEMENT_SETTINGS } from './load/statements.ts';
 
@@ -84,7 +84,7 @@ export async function openBench({ mode, sinkUrl, say }: BenchOptions): Promise<B
       },
       logDirectory: process.env.BENCH_LOGS ?? path.join(directory, 'logs'),
       command: (name) => [
-        '--enable-source-maps',
+        ...NODE_FLAGS,
         name === 'all-in-one' || name === 'gateway'
           ? path.join(here, `services/${name}.js`)
           : path.join(here, `../apps/${name}/src/main.js`),

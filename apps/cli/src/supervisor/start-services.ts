@@ -37,6 +37,9 @@ export interface RunningServices {
   stop(): Promise<void>;
 }
 
+/** Calls make much short-lived garbage: a larger young generation (MiB) is collected less often. */
+export const NODE_FLAGS = ['--enable-source-maps', '--max-semi-space-size=32'];
+
 const READY_TIMEOUT_MS = 60_000;
 /** Longer than a service's own limit for its drain. */
 const STOP_GRACE_MS = 30_000;
@@ -102,5 +105,5 @@ const urlVariable = (name: ProcessName): string => `COUNTERSIGN_${name.toUpperCa
 function builtMain(name: ProcessName): readonly string[] {
   const apps = path.resolve(import.meta.dirname, '../../..');
   const built = path.basename(path.dirname(apps)) === 'dist' ? apps : path.join(apps, '../dist/apps');
-  return ['--enable-source-maps', path.join(built, name, 'src/main.js')];
+  return [...NODE_FLAGS, path.join(built, name, 'src/main.js')];
 }
