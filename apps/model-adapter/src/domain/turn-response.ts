@@ -8,6 +8,9 @@ import {
   type TurnCompleted,
   type TurnFailed,
 } from '#contracts';
+import { parseJson } from '#kernel';
+
+const LIMITS = { maxBytes: MAX_MESSAGE_BYTES, maxDepth: 64 };
 
 export interface TurnResponse {
   readonly state: 'completed' | 'failed';
@@ -33,6 +36,7 @@ export function completedTurn(context: MessageContext, data: TurnCompleted): Tur
     );
   }
   try {
+    parseJson(bytes, LIMITS); // stricter than decodeMessage: no column holds NUL or half a surrogate pair
     decodeMessage(bytes);
   } catch {
     return refused('The answer of the model cannot be carried as a message; nothing of it was executed');
