@@ -71,7 +71,13 @@ export const decisionSchema = z.strictObject({
 });
 export type DecisionRequest = z.infer<typeof decisionSchema>;
 
-const limit = (max: number) => z.coerce.number({ error: 'expected a number' }).int().min(1).max(max).default(50);
+const limit = (max: number) =>
+  z.coerce
+    .number({ error: `expected a whole number from 1 to ${max}` })
+    .int()
+    .min(1)
+    .max(max)
+    .default(50);
 
 export const runsQuerySchema = z.strictObject({
   limit: limit(200),

@@ -4,6 +4,7 @@ import type { HttpFront, Log } from '#runtime';
 import type { HttpReply } from './http-request.ts';
 import { ProblemFilter, type FailedRequest } from './problem.filter.ts';
 import { RouteTable } from './route-table.ts';
+import { answerUnreadable } from './unreadable-request.ts';
 
 /** Milliseconds in which a request must have arrived whole. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -35,6 +36,7 @@ export function httpFront(maxBodyBytes: number, log: Log): HttpFront {
       keepAliveTimeout: KEEP_ALIVE_MS,
       requestIdHeader: false,
       genReqId: requestIds(),
+      clientErrorHandler: answerUnreadable,
       // What the router refuses before any hook runs: addresses that cannot be decoded or are too long.
       frameworkErrors: (error: Error, request: FailedRequest, reply: HttpReply) => filter.answer(error, request, reply),
     },
