@@ -2,6 +2,7 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CountersignError } from '#kernel';
+import { makeFolder } from '#runtime';
 import { apiClient, ENDED, type ApiClient, type RunView } from './api-client.ts';
 import { demoConfig, type DemoConfig } from './demo.config.ts';
 import { openExamples, type Examples } from './examples.ts';
@@ -60,6 +61,7 @@ async function play(
       ? 'Starting: all services in one process, its own PostgreSQL'
       : 'Starting: seven processes on Kafka, Redis and PostgreSQL',
   );
+  makeFolder(path.resolve(options.dataDir));
   const examples = await openExamples(options.dataDir, config.realModel);
   closers.push(() => examples.close());
   screen.step(

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { InfrastructureError } from '#kernel';
 import type { Environment, ServiceName } from '#runtime';
 
 /** A service alone, or all of them in one process. */
@@ -68,7 +69,7 @@ export class ServiceProcess {
 
   /**
    * Starts it and waits until it is ready; from then on it is watched.
-   * @throws Error with the end of its log when it ends before that, or is not ready in time
+   * @throws InfrastructureError with the end of its log when it ends before that, or is not ready in time
    */
   async start(): Promise<void> {
     const child = this.#spawn();
@@ -108,7 +109,9 @@ export class ServiceProcess {
     const { pid } = child;
     if (pid === undefined) {
       child.once('error', () => undefined);
-      throw new Error(`The service ${name} could not be started: ${process.execPath} ${command.join(' ')}`);
+      throw new InfrastructureError(
+        `The service ${name} could not be started: ${process.execPath} ${command.join(' ')}`,
+      );
     }
     this.#child = child;
     onEvent({ type: 'started', name, pid });
@@ -124,12 +127,14 @@ export class ServiceProcess {
     const began = Date.now();
     while (!(await answersReady(url))) {
       if (hasEnded(child))
-        throw new Error(
+        throw new InfrastructureError(
           `The service ${name} ended before it was ready (${child.signalCode ?? child.exitCode}): ${this.#lastLines()}`,
         );
       if (this.#stopping) return;
       if (Date.now() - began > readyTimeoutMs)
-        throw new Error(`The service ${name} is not ready after ${readyTimeoutMs} ms: ${this.#lastLines()}`);
+        throw new InfrastructureError(
+          `The service ${name} is not ready after ${readyTimeoutMs} ms: ${this.#lastLines()}`,
+        );
       await delay(POLL_MS);
     }
     this.#backoffMs = FIRST_BACKOFF_MS;

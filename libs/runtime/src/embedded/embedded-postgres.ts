@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { CountersignError } from '#kernel';
+import { makeFolder } from './make-folder.ts';
 import { postgresBinaries, reachableByOthers } from './postgres-binaries.ts';
 
 /**
@@ -102,20 +103,6 @@ function usableDirectory(wanted: string, account: Account | undefined): string {
     `The database runs as the user ${account.name}, who cannot walk into ${wanted}: its data is kept in ${elsewhere} instead.\n`,
   );
   return elsewhere;
-}
-
-/** Level by level: `mkdir` with `recursive` never returns below a folder that cannot have children, such as /proc. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolder(path.dirname(folder));
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return; // another process made it
-    throw new CountersignError('INVALID_ARGS', `The data folder ${folder} cannot be made: ${String(error)}`, {
-      cause: error,
-    });
-  }
 }
 
 class Runner {
