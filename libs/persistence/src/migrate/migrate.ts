@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CountersignError } from '#kernel';
 import type { Database, Tx } from '../database.ts';
 
 /**
@@ -57,8 +58,9 @@ export async function migrate(database: Database, own: readonly Migration[]): Pr
     );
     const unknown = [...applied.keys()].filter((name) => !wanted.some((m) => m.name === name));
     if (unknown.length > 0) {
-      throw new Error(
-        `schema ${database.schema} holds migrations that this version does not know (${unknown.join(', ')}): it was written by a newer version`,
+      throw new CountersignError(
+        'INVALID_ARGS',
+        `The schema ${database.schema} was written by a newer version (it holds ${unknown.join(', ')}). Start that version, or use another database or data directory.`,
       );
     }
     for (const migration of wanted) await apply(tx, database.schema, migration, applied.get(migration.name));
@@ -68,8 +70,10 @@ export async function migrate(database: Database, own: readonly Migration[]): Pr
 async function apply(tx: Tx, schema: string, migration: Migration, digest: string | undefined): Promise<void> {
   if (digest === digestOf(migration.sql)) return;
   if (digest !== undefined)
-    throw new Error(
-      `migration ${migration.name} of schema ${schema} was changed after it was applied; add a new one instead`,
+    throw new CountersignError(
+      'INVALID_ARGS',
+      `The schema ${schema} was made by a version whose ${migration.name} differs from this one's (an applied migration is never changed between releases). ` +
+        'Use another database or data directory (COUNTERSIGN_DATA_DIR, demo --data-dir), or delete the old one if nothing in it is needed.',
     );
   await tx.query({ text: migration.sql });
   await tx.query({

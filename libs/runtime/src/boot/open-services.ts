@@ -165,6 +165,8 @@ async function open(
   let http: string | null = null;
   for (const app of apps) http = (await app.listen()) ?? http;
   ready = true;
+  if (!locks.healthy())
+    log.warn({}, 'the lock server is away: writes to one resource go on with the holds of the journal alone');
   log.info({ instance, services: doors.map((d) => d.name).join(','), http, internal: internal.url }, 'started');
 
   let drained: Promise<void> | undefined;

@@ -14,13 +14,17 @@ export async function runServices(
   doors: readonly AnyDoor[],
   options: Pick<OpenOptions, 'wrapBus'> = {},
 ): Promise<RunningServices> {
-  let running: RunningServices | undefined;
+  let opening: Promise<RunningServices> | undefined;
   let ending = false;
   const end = (code: number): void => {
     if (ending) return;
     ending = true;
     setTimeout(() => process.exit(code === 0 ? 1 : code), DRAIN_LIMIT_MS).unref();
-    void (running?.drain() ?? Promise.resolve()).finally(() => process.exit(code));
+    // What is still being opened is waited for, so that it can be closed in order: the embedded database is not left behind.
+    void Promise.resolve(opening)
+      .then((running) => running?.drain())
+      .catch(() => undefined)
+      .finally(() => process.exit(code));
   };
   process.on('SIGTERM', () => end(0));
   process.on('SIGINT', () => end(0));
@@ -33,15 +37,16 @@ export async function runServices(
     end(1);
   });
   try {
-    running = await openServices(doors, process.env, {
+    opening = openServices(doors, process.env, {
       ...options,
       onFatal: (error) => {
         console.error(JSON.stringify({ event: 'the bus is lost', ...errorFields(error) }));
         end(1);
       },
     });
-    return running;
+    return await opening;
   } catch (error) {
+    if (ending) return await new Promise<never>(() => undefined); // `end` exits
     const own = error instanceof CountersignError;
     console.error(own ? error.message : error);
     process.exit(own && error.code === 'INVALID_ARGS' ? EXIT_BAD_CONFIGURATION : 1);
