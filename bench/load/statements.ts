@@ -12,6 +12,7 @@ export const STATEMENT_SETTINGS = { shared_preload_libraries: 'pg_stat_statement
 
 export async function openStatementCounter(url: string): Promise<StatementCounter> {
   const client = new pg.Client(url);
+  client.on('error', () => undefined); // the server ends before us when the bench is interrupted
   await client.connect();
   await client.query('create extension if not exists pg_stat_statements');
   return {
