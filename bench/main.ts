@@ -44,6 +44,9 @@ const program = new Command('bench')
   .option('--pids <file>', 'write the root pids that count into this file (with --serve)')
   .option('--top', 'show the statements that took the most time', false);
 
+/** Before the first level. */
+const WARM_UP = { c: 32, calls: 2000 };
+
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const options = program.parse().opts<BenchOptions>();
 const bench = await openBench({ mode: options.mode, sinkUrl: options.sink, say });
@@ -72,6 +75,7 @@ async function measure(installation: BenchInstallation): Promise<void> {
   const counter = await openStatementCounter(installation.databaseUrl);
   const prefix = `bench-${process.pid}-${Date.now().toString(36)}`;
   const levels = [];
+  await closedLoop(installation.url, WARM_UP.c, WARM_UP.calls, `${prefix}-warm`); // compilers, caches and pools of all parts
   for (const { c, calls } of options.levels) {
     await closedLoop(installation.url, c, Math.max(50, Math.ceil(calls / 10)), `${prefix}-${c}-warm`);
     const before = { cpu: cpuByPart(installation), statements: await counter.count() };

@@ -4,7 +4,7 @@ import type { PartitionTracker } from './partition-tracker.ts';
 import { within } from './within.ts';
 
 /** How long finished work may stay uncommitted: at most this much is repeated after a kill. */
-const COMMIT_MS = 200;
+const COMMIT_MS = 1_000;
 /** A stop does not wait longer than this for a broker that is away. */
 const LAST_COMMIT_MS = 5_000;
 

@@ -27,6 +27,8 @@ export interface OutboxOptions {
   readonly sweepMs?: number;
 }
 
+/** Milliseconds for which acknowledged rows are gathered before they are deleted. */
+const GATHER_MS = 50;
 /** Rows of one sweep. */
 const SWEEP_LIMIT = 64;
 
@@ -37,6 +39,8 @@ export class Outbox {
   #acknowledged: number[] = [];
   #acknowledging: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
+  #draining = false;
+  #endGathering: () => void = () => undefined;
   #sweeping: Promise<void> | null = null;
 
   constructor(options: OutboxOptions) {
@@ -90,8 +94,23 @@ export class Outbox {
     if (this.#timer) clearInterval(this.#timer);
     this.#timer = null;
     await this.#sweeping;
+    this.#draining = true;
+    this.#endGathering();
     while (this.#inWork.size > 0) await Promise.allSettled([...this.#inWork]);
     await this.#acknowledging;
+    this.#draining = false;
+  }
+
+  /** Nobody waits for an acknowledgement: those of a moment go together. */
+  #gather(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#draining) return resolve();
+      const timer = setTimeout(resolve, GATHER_MS);
+      this.#endGathering = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** Merges acknowledgements: one statement at a time, each for all that came meanwhile. */
@@ -103,6 +122,7 @@ export class Outbox {
 
   async #deleteAcknowledged(): Promise<void> {
     try {
+      await this.#gather();
       while (this.#acknowledged.length > 0) {
         const ids = this.#acknowledged;
         this.#acknowledged = [];
