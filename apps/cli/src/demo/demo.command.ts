@@ -73,6 +73,7 @@ async function play(
     mode: options.mode,
     dataDir: path.resolve(options.dataDir),
     inherited: config.inherited,
+    databaseUrl: config.databaseUrl,
     env: examples.env,
     say: (line) => screen.detail(line),
     onEvent: (event) => {

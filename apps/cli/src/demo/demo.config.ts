@@ -6,6 +6,8 @@ export interface DemoConfig {
   readonly realModel: boolean;
   /** Output without colours (https://no-color.org). */
   readonly noColour: boolean;
+  /** PostgreSQL of the caller's own, instead of the embedded one. */
+  readonly databaseUrl: string | undefined;
   /** What services get of our own environment; other settings of the shell must not leak into the demo. */
   readonly inherited: Environment;
 }
@@ -25,6 +27,7 @@ export function demoConfig(env: Environment = process.env): DemoConfig {
   return {
     realModel: Boolean(env.OPENAI_API_KEY),
     noColour: Boolean(env.NO_COLOR),
+    databaseUrl: env.COUNTERSIGN_DATABASE_URL || undefined,
     inherited: Object.fromEntries(INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
   };
 }

@@ -23,6 +23,8 @@ export interface InstallationOptions {
   readonly dataDir: string;
   /** What services get of the caller's shell. */
   readonly inherited: Environment;
+  /** Of the embedded mode: a PostgreSQL that runs already. */
+  readonly databaseUrl: string | undefined;
   /** Workspaces and what their tools need. */
   readonly env: Environment;
   readonly say: (line: string) => void;
@@ -38,7 +40,7 @@ interface Infrastructure {
 }
 
 export async function openInstallation(options: InstallationOptions): Promise<Installation> {
-  const infrastructure = await (options.mode === 'stack' ? openRealStack(options.say) : openEmbedded(options.dataDir));
+  const infrastructure = await (options.mode === 'stack' ? openRealStack(options.say) : openEmbedded(options.dataDir, options.databaseUrl));
   try {
     const httpPort = await freePort();
     const services = await startServices({
@@ -72,8 +74,12 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   }
 }
 
-async function openEmbedded(dataDir: string): Promise<Infrastructure> {
+async function openEmbedded(dataDir: string, databaseUrl: string | undefined): Promise<Infrastructure> {
   mkdirSync(dataDir, { recursive: true });
+  if (databaseUrl !== undefined) {
+    const env = { COUNTERSIGN_DATABASE_URL: databaseUrl };
+    return { env, kafka: null, redis: null, postgres: databaseUrl, close: () => Promise.resolve() };
+  }
   const postgres = await startEmbeddedPostgres({ directory: path.join(dataDir, 'postgres') });
   const url = postgres.url('postgres');
   return {
