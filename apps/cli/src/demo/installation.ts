@@ -40,7 +40,9 @@ interface Infrastructure {
 }
 
 export async function openInstallation(options: InstallationOptions): Promise<Installation> {
-  const infrastructure = await (options.mode === 'stack' ? openRealStack(options.say) : openEmbedded(options.dataDir, options.databaseUrl));
+  const infrastructure = await (options.mode === 'stack'
+    ? openRealStack(options.say)
+    : openEmbedded(options.dataDir, options.databaseUrl));
   try {
     const httpPort = await freePort();
     const services = await startServices({
