@@ -166,7 +166,8 @@ describe('the executor', () => {
 
   it('a stored record is re-emitted before any check: also when the grant has expired meanwhile', async () => {
     const granted = grant({
-      claims: { iat: Math.floor(Date.now() / 1000) - 58, exp: Math.floor(Date.now() / 1000) + 1 },
+      // Seconds are whole: one second ahead could be over before the intent; these leave at least four.
+      claims: { iat: Math.floor(Date.now() / 1000) - 55, exp: Math.floor(Date.now() / 1000) + 5 },
     });
     await executor.deliverGrants(granted);
     await executor.settlement(granted.callId!);
