@@ -62,12 +62,12 @@ export function governedCallSuite(open: () => Promise<System>, sinkState: () => 
     ask<Result>(system, person, 'POST', '/v1/calls', { tool, arguments: args, ...(taskId ? { taskId } : {}) }, headers);
   const view = async (callId: string): Promise<CallView> =>
     (await ask<CallView>(system, 'alice', 'GET', `/v1/calls/${callId}`)).body;
+  const OPEN = ['accepted', 'proposed', 'granted', 'asked', 'allowed'];
+  /** Views follow the settlement: the result may come a moment after the status. */
   const settledView = (callId: string): Promise<CallView> =>
     until(async () => {
       const found = await view(callId);
-      return found.status && !['accepted', 'proposed', 'granted', 'asked', 'allowed'].includes(found.status)
-        ? found
-        : null;
+      return found.status && !OPEN.includes(found.status) && found.result ? found : null;
     });
   const pendingApproval = (callId: string): Promise<Approval> =>
     until(async () =>
@@ -360,7 +360,8 @@ export function governedCallSuite(open: () => Promise<System>, sinkState: () => 
       await decide(approval, 'approved');
       const run = await until(async () => {
         const { body } = await ask<RunView>(system, 'alice', 'GET', `/v1/runs/${runId}`);
-        return body.status === 'completed' || body.status === 'failed' ? body : null;
+        const ended = body.status === 'completed' || body.status === 'failed';
+        return ended && body.calls.every((call) => !OPEN.includes(call.status)) ? body : null;
       });
       expect(run).toMatchObject({ status: 'completed', outcome: 'all_succeeded' });
       expect(run.answer).toBeTruthy();

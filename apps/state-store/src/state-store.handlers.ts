@@ -25,8 +25,6 @@ export function stateStoreConsumers(database: Database, options: StateStoreOptio
     offPath: true,
     accepts: FOLDED_TYPES,
     maxBatch: 512,
-    // The next batch is gathered while this one lingers and commits.
-    concurrency: 2,
     async reduce(batch) {
       if (options.lingerMs > 0) await delay(options.lingerMs);
       await foldViews(database, foldFacts(batch.map(({ message, delivery }) => ({ message, topic: delivery.topic }))));

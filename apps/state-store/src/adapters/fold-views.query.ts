@@ -4,8 +4,9 @@ import type { CallRow, RunRow } from '../domain/view-rows.ts';
 
 /** Merges rows into both tables by V1–V3, each in one statement; nothing at all when there is nothing. */
 export async function foldViews(sql: Sql, { runs, calls }: Folded): Promise<void> {
-  if (runs.length > 0) await foldRuns(sql, runs);
+  // Calls first: nobody reads a run as ended whose calls are still open here.
   for (const rows of portions(calls)) await foldCalls(sql, rows);
+  if (runs.length > 0) await foldRuns(sql, runs);
 }
 
 /** Characters of results that one statement carries. */
