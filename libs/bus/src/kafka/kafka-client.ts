@@ -1,6 +1,6 @@
 import { Kafka, logLevel, type ISocketFactory, type logCreator, type RetryOptions } from 'kafkajs';
 import type { BusLog } from '../bus-log.port.ts';
-import { silenceNegativeTimeouts } from './timeout-warning.ts';
+import { mendRequestQueue } from './request-queue.ts';
 
 export interface KafkaConnection {
   readonly brokers: readonly string[];
@@ -18,7 +18,7 @@ export const CLIENT_RETRY: RetryOptions = {
 };
 
 export function createClient({ brokers, clientId, log }: KafkaConnection, socketFactory?: ISocketFactory): Kafka {
-  silenceNegativeTimeouts();
+  mendRequestQueue();
   return new Kafka({
     brokers: [...brokers],
     clientId,
