@@ -6,6 +6,9 @@ import { judgeReturned } from './reducers/judge-returned.ts';
 import type { PolicyParts } from './reducers/policy-parts.ts';
 import { projectConsumed } from './reducers/project-consumed.ts';
 
+/** Approvals are shown as consumed; nothing waits for it. */
+const PROJECTION_PACE_MS = 200;
+
 const consumer = <T extends MessageType>(spec: Omit<ConsumerSpec<T>, 'from'>): ConsumerSpec =>
   ({ ...spec, from: 'earliest' }) as unknown as ConsumerSpec;
 
@@ -33,6 +36,7 @@ export const policyConsumers = (parts: PolicyParts, pools: readonly string[]): C
   consumer({
     group: 'policy.call-settled',
     topics: pools.map(settledTopic),
+    offPath: { paceMs: PROJECTION_PACE_MS },
     accepts: ['CallSettled'],
     reduce: projectConsumed(parts),
   }),

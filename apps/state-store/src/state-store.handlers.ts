@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ConsumerSpec } from '#bus';
 import { settledTopic, TOPICS } from '#contracts';
 import type { Database } from '#persistence';
@@ -7,7 +6,7 @@ import { foldFacts, FOLDED_TYPES } from './domain/fold-facts.ts';
 
 export interface StateStoreOptions {
   readonly pools: readonly string[];
-  readonly lingerMs: number;
+  readonly paceMs: number;
 }
 
 /** Everything that is shown comes in by one group: facts in, views folded by rank, nothing sent. */
@@ -22,11 +21,10 @@ export function stateStoreConsumers(database: Database, options: StateStoreOptio
       ...options.pools.map(settledTopic),
     ],
     from: 'earliest',
-    offPath: true,
+    offPath: { paceMs: options.paceMs },
     accepts: FOLDED_TYPES,
     maxBatch: 512,
     async reduce(batch) {
-      if (options.lingerMs > 0) await delay(options.lingerMs);
       await foldViews(database, foldFacts(batch.map(({ message, delivery }) => ({ message, topic: delivery.topic }))));
     },
   };

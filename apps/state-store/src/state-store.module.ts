@@ -10,7 +10,7 @@ export const stateStoreDoor = defineDoor({
   open: ({ settings, database }) => ({
     consumers: stateStoreConsumers(database, {
       pools: settings.COUNTERSIGN_POOLS,
-      lingerMs: settings.COUNTERSIGN_VIEW_LINGER_MS,
+      paceMs: settings.COUNTERSIGN_VIEW_PACE_MS,
     }),
     reads: stateStoreReads(database),
   }),

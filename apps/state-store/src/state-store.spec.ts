@@ -7,7 +7,7 @@ import { stateStoreDoor } from './state-store.module.ts';
 describe('the state store', () => {
   let store: ServiceHarness;
   beforeAll(async () => {
-    store = await openService(stateStoreDoor, { env: { COUNTERSIGN_VIEW_LINGER_MS: '0' } });
+    store = await openService(stateStoreDoor, { env: { COUNTERSIGN_VIEW_PACE_MS: '0' } });
   });
   afterAll(() => store.close());
 

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ConsumerSpec } from '#bus';
 import { returnedTopic, settledTopic, TOPICS } from '#contracts';
 import type { Database } from '#persistence';
@@ -12,11 +11,11 @@ export interface TelemetryOptions {
   readonly publisher: AuditPublisher;
   readonly log: Log;
   readonly pools: readonly string[];
-  readonly lingerMs: number;
+  readonly paceMs: number;
 }
 
 /** Facts in, audit records out: each fact once, in one dense chain a tenant, published after the commit. */
-export function telemetryConsumers({ database, publisher, log, pools, lingerMs }: TelemetryOptions): ConsumerSpec[] {
+export function telemetryConsumers({ database, publisher, log, pools, paceMs }: TelemetryOptions): ConsumerSpec[] {
   const recorder: ConsumerSpec<(typeof AUDITED_TYPES)[number]> = {
     group: 'telemetry',
     topics: [
@@ -26,11 +25,10 @@ export function telemetryConsumers({ database, publisher, log, pools, lingerMs }
       ...pools.flatMap((pool) => [settledTopic(pool), returnedTopic(pool)]),
     ],
     from: 'earliest',
-    offPath: true,
+    offPath: { paceMs },
     accepts: AUDITED_TYPES,
     maxBatch: 512,
     async reduce(batch) {
-      if (lingerMs > 0) await delay(lingerMs);
       const { entries, foreign } = auditEntries(
         batch.map(({ message, delivery }) => ({ message, topic: delivery.topic })),
       );

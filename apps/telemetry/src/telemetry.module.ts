@@ -19,7 +19,7 @@ export const telemetryDoor = defineDoor({
         publisher,
         log,
         pools: settings.COUNTERSIGN_POOLS,
-        lingerMs: settings.COUNTERSIGN_AUDIT_LINGER_MS,
+        paceMs: settings.COUNTERSIGN_AUDIT_PACE_MS,
       }),
       reads: telemetryReads(database),
       workers: [publisher],

@@ -22,7 +22,7 @@ interface Page {
 describe('telemetry', () => {
   let telemetry: ServiceHarness;
   beforeAll(async () => {
-    telemetry = await openService(telemetryDoor, { env: { COUNTERSIGN_AUDIT_LINGER_MS: '0' } });
+    telemetry = await openService(telemetryDoor, { env: { COUNTERSIGN_AUDIT_PACE_MS: '0' } });
   });
   afterAll(() => telemetry.close());
 
@@ -113,7 +113,7 @@ describe('telemetry', () => {
       text: 'update ledger set published_seq = 3 where tenant = $1',
       values: [tenant],
     });
-    const next = await openService(telemetryDoor, { url: telemetry.url, env: { COUNTERSIGN_AUDIT_LINGER_MS: '0' } });
+    const next = await openService(telemetryDoor, { url: telemetry.url, env: { COUNTERSIGN_AUDIT_PACE_MS: '0' } });
     await next.startWorkers();
     await until(async () => (await progress())[0]!.published === recorded.length);
     const sent = next.published.filter((out) => out.raw.value.includes(tenant));
@@ -154,7 +154,7 @@ describe('telemetry', () => {
 
   it('two replicas that get the same facts at once record them once', async () => {
     const tenant = freshTenant();
-    const other = await openService(telemetryDoor, { url: telemetry.url, env: { COUNTERSIGN_AUDIT_LINGER_MS: '0' } });
+    const other = await openService(telemetryDoor, { url: telemetry.url, env: { COUNTERSIGN_AUDIT_PACE_MS: '0' } });
     const { facts } = runFacts(tenant);
     await Promise.all([telemetry, other].flatMap((service) => facts.map((fact) => reduce(service, [fact]))));
     const { items } = await audit(tenant);

@@ -48,8 +48,11 @@ export interface ConsumerSpec<T extends MessageType = MessageType> {
   readonly concurrency?: number;
   /** Messages in a batch; default 256. */
   readonly maxBatch?: number;
-  /** Not on a call's path (views, audit): one Kafka consumer for all topics; cheaper when idle, slower by a few ms a hop. */
-  readonly offPath?: boolean;
+  /**
+   * Not on a call's path (views, audit): one Kafka consumer for all topics, and batches that begin at least `paceMs`
+   * apart. The first comes at once; under load few large ones come instead of many small ones.
+   */
+  readonly offPath?: { readonly paceMs: number };
   reduce(batch: readonly Incoming<T>[]): Promise<void>;
 }
 

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { GroupLoop } from './group-loop.ts';
 import { Body, type Work } from './work.ts';
 
@@ -16,7 +17,7 @@ const work = (key: string | null, offset: number, stale = false): Work => {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A loop whose batches end when the test says so. */
-function loop(spec: { maxBatch?: number; concurrency?: number }): {
+function loop(spec: { maxBatch?: number; concurrency?: number; offPath?: { paceMs: number } }): {
   loop: GroupLoop;
   batches: string[][];
   finish: (index: number) => Promise<void>;
@@ -74,5 +75,32 @@ describe('the reducer loop of a group', () => {
     await stop;
     expect(batches).toHaveLength(1);
     expect(group.queued).toBe(1);
+  });
+
+  it('off the path begins the first batch at once and the next ones at the pace, with all that came meanwhile (Q1)', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    try {
+      const { loop: group, batches, finish } = loop({ offPath: { paceMs: 100 } });
+      group.push([work('a', 0)]);
+      await turn();
+      expect(batches).toEqual([['a0']]);
+      await finish(0);
+      group.push([work('a', 1)]);
+      await turn();
+      jest.advanceTimersByTime(60);
+      group.push([work('a', 2)]);
+      await turn();
+      expect(batches).toHaveLength(1);
+      jest.advanceTimersByTime(40);
+      expect(batches).toEqual([['a0'], ['a1', 'a2']]);
+      group.push([work('a', 3)]);
+      await finish(1);
+      await group.stop();
+      jest.advanceTimersByTime(1_000);
+      expect(batches).toHaveLength(2);
+      expect(jest.getTimerCount()).toBe(0);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });

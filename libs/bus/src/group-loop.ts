@@ -4,12 +4,13 @@ import type { Work } from './work.ts';
 /**
  * One group's queue and its reducer loop.
  *
- * Q1 A batch takes all that is queued, up to `maxBatch`, when the batch before it returns: no timers; batches grow with the load.
+ * Q1 A batch takes all that is queued, up to `maxBatch`, when the batch before it returns: batches grow with the load.
  * Q2 At most `concurrency` batches are in flight, and never two that hold the same key: order within a key stays (B2).
+ *    Off the path, a batch begins no sooner than `paceMs` after the one before began: the only timer.
  * Q3 What a stop leaves behind was not settled, so it comes again.
  */
 export interface GroupLoopOptions {
-  readonly spec: Pick<ConsumerSpec, 'maxBatch' | 'concurrency'>;
+  readonly spec: Pick<ConsumerSpec, 'maxBatch' | 'concurrency' | 'offPath'>;
   readonly route: (batch: readonly Work[]) => Promise<void>;
   /** The route threw: the bus is stopping, or a fault of ours. */
   readonly onError: (error: unknown) => void;
@@ -25,16 +26,20 @@ export class GroupLoop {
   readonly #options: GroupLoopOptions;
   readonly #maxBatch: number;
   readonly #concurrency: number;
+  readonly #paceMs: number;
   readonly #busyKeys = new Set<string>();
   readonly #inFlight = new Set<Promise<void>>();
   #queue: Work[] = [];
   #scheduled = false;
+  #notBefore = 0;
+  #timer: NodeJS.Timeout | null = null;
   #state: 'waiting' | 'running' | 'stopped' = 'waiting';
 
   constructor(options: GroupLoopOptions) {
     this.#options = options;
     this.#maxBatch = options.spec.maxBatch ?? DEFAULT_MAX_BATCH;
     this.#concurrency = options.spec.concurrency ?? 1;
+    this.#paceMs = options.spec.offPath?.paceMs ?? 0;
   }
 
   get queued(): number {
@@ -55,6 +60,7 @@ export class GroupLoop {
   /** Begins no further batch; resolves when those in flight are through. */
   async stop(): Promise<void> {
     this.#state = 'stopped';
+    if (this.#timer) clearTimeout(this.#timer);
     while (this.#inFlight.size > 0) await Promise.allSettled([...this.#inFlight]);
   }
 
@@ -69,12 +75,24 @@ export class GroupLoop {
   }
 
   #fill(): void {
-    while (this.#state === 'running' && this.#inFlight.size < this.#concurrency) {
+    while (this.#state === 'running' && this.#inFlight.size < this.#concurrency && !this.#mustPause()) {
       const batch = this.#take();
       if (batch.length === 0) return;
+      this.#notBefore = this.#paceMs === 0 ? 0 : performance.now() + this.#paceMs;
       this.#options.onTaken?.();
       this.#run(batch);
     }
+  }
+
+  /** True while the pace says wait; then #fill is called again when it is over. */
+  #mustPause(): boolean {
+    const restMs = this.#notBefore === 0 || this.#queue.length === 0 ? 0 : this.#notBefore - performance.now();
+    if (restMs <= 0) return false;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.#fill();
+    }, Math.ceil(restMs));
+    return true;
   }
 
   #run(batch: readonly Work[]): void {

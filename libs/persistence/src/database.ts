@@ -35,6 +35,11 @@ export interface DatabaseOptions {
 }
 
 const RETRY_IN_PLACE = /^(08|57P0|53|40001|40P01|55006)/;
+/**
+ * Every statement on a call's path reads by key. A prepared statement's plan is made while the tables are still empty, when
+ * reading them whole looks cheap, and stays until the next analyze, minutes later: so the planner may not choose that.
+ */
+const BY_INDEX = ['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'jit=off'];
 const NETWORK = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -90,7 +95,7 @@ export class Database implements Sql {
       connectionString: options.url,
       max: options.max ?? 4,
       application_name: options.applicationName ?? `countersign-${options.schema}`,
-      options: `-c search_path=${options.schema}`,
+      options: [`search_path=${options.schema}`, ...BY_INDEX].map((setting) => `-c ${setting}`).join(' '),
       connectionTimeoutMillis: 10_000,
       idleTimeoutMillis: 60_000,
       // Statements of one transaction may be sent before the answer to the one before: fewer round trips.

@@ -6,8 +6,8 @@ import type { InFlight } from './in-flight.ts';
 import type { Watch, Watchers } from './watchers.ts';
 
 /** When the read ports are asked for the first time, and at most how seldom. */
-const FIRST_ASK_MS = 1_000;
-const LAST_ASK_MS = 2_000;
+const FIRST_ASK_MS = 3_000;
+const LAST_ASK_MS = 5_000;
 
 export interface Exchange<T> {
   readonly topic: string;

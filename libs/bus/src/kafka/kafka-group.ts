@@ -136,6 +136,7 @@ export class KafkaGroup {
       room,
       onFatal,
       ...(startAt ? { startAt } : {}),
+      paceMs: this.spec.offPath?.paceMs ?? 0,
     });
   }
 

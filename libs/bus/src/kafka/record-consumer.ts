@@ -10,6 +10,7 @@ import { within } from './within.ts';
  *
  * C1 `eachBatch` hands its records over and returns at once: waiting there would hold up every partition's next fetch.
  * C2 While its reader has no room it does wait there, with heartbeats: kafkajs' own pause sleeps through a resume and drops what was fetched.
+ *    Off the path, polls that brought something begin at least `paceMs` apart.
  * C3 After each join, trackers of lost partitions end; kept ones go on, so nothing that is queued here comes twice or gets lost.
  * C4 `latest` positions are fixed before the group is joined and survive a rejoin; they are never committed.
  * C5 kafkajs restarts itself after errors that may pass; an error that may not is fatal for the process.
@@ -25,6 +26,8 @@ export interface RecordConsumerOptions {
   /** A promise of room when the reader is full. */
   readonly room: () => Promise<void> | null;
   readonly onFatal: (error: Error) => void;
+  /** Milliseconds between polls; 0 = none. Shorter than a heartbeat. */
+  readonly paceMs: number;
 }
 
 export interface ConsumerTimings {
@@ -48,6 +51,8 @@ const JOIN_MS = 60_000;
 const START_GRACE_MS = 5_000;
 const STOP_MS = 5_000;
 const END_POLL_MS = 50;
+/** A paced poll's partitions wait together for the next one. */
+const PACED_PARTITIONS = 64;
 
 export class RecordConsumer {
   readonly #options: RecordConsumerOptions;
@@ -60,6 +65,7 @@ export class RecordConsumer {
   #starting: Promise<void> = Promise.resolve();
   #stopping = false;
   #lastSeen = 0;
+  #pace: Promise<void> | null = null;
 
   constructor(options: RecordConsumerOptions) {
     this.#options = options;
@@ -97,6 +103,7 @@ export class RecordConsumer {
       await this.#consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,
+        partitionsConsumedConcurrently: this.#options.paceMs > 0 ? PACED_PARTITIONS : 1,
         eachBatch: (payload) => this.#take(payload),
       });
       await this.#joined.promise;
@@ -187,6 +194,15 @@ export class RecordConsumer {
     resolveOffset(batch.lastOffset());
     for (let room = this.#options.room(); room && !this.#stopping; room = this.#options.room())
       await this.#wait(room, heartbeat);
+    if (this.#options.paceMs > 0 && !this.#stopping) await (this.#pace ??= this.#paced());
+  }
+
+  async #paced(): Promise<void> {
+    const over = Promise.withResolvers<void>();
+    const timer = setTimeout(over.resolve, this.#options.paceMs);
+    await Promise.race([over.promise, this.#released.promise]);
+    clearTimeout(timer);
+    this.#pace = null;
   }
 
   #done(tracked: TrackedRecord): void {
