@@ -8,6 +8,7 @@ import type { Watch, Watchers } from './watchers.ts';
 /** When the read ports are asked for the first time, and at most how seldom. */
 const FIRST_ASK_MS = 3_000;
 const LAST_ASK_MS = 5_000;
+const ASK = Symbol('ask');
 
 export interface Exchange<T> {
   readonly topic: string;
@@ -18,6 +19,8 @@ export interface Exchange<T> {
   readonly waitMs: number;
   /** The answer in what has come so far. May throw: the command was refused. */
   look(watch: Watch): T | undefined;
+  /** True when the answer may have been given long ago: the read ports are asked at once. */
+  isRepeat?(watch: Watch): boolean;
   /** The answer by the read ports, for what this process missed. May throw likewise. */
   ask(watch: Watch): Promise<T | undefined>;
   /** True when nobody waits for the answer any more. */
@@ -67,10 +70,14 @@ export class CommandExchange {
 
   async #wait<T>(exchange: Exchange<T>, watch: Watch): Promise<T | undefined> {
     const deadline = performance.now() + exchange.waitMs;
+    let mayBeOld = exchange.isRepeat !== undefined;
+    const look = (): T | typeof ASK | undefined =>
+      exchange.look(watch) ?? (mayBeOld && exchange.isRepeat!(watch) ? ASK : undefined);
     for (let pause = FIRST_ASK_MS; ; pause = Math.min(pause * 2, LAST_ASK_MS)) {
       const rest = deadline - performance.now();
-      const found = await watch.until(() => exchange.look(watch), Math.min(pause, rest));
-      if (found !== undefined) return found;
+      const found = await watch.until(look, Math.min(pause, rest));
+      if (found === ASK) mayBeOld = false;
+      else if (found !== undefined) return found;
       if (rest <= 0 || watch.ended || exchange.isGone?.() === true) return undefined;
       const asked = await this.#ask(exchange, watch);
       if (asked !== undefined) return asked;

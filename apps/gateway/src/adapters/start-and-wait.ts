@@ -57,6 +57,11 @@ export async function startAndWait<T>(
       if (!verified) return undefined;
       return waits ? target.look(watch) : ADMITTED;
     },
+    // A run that was started before this command was sent has its events behind it. Only a hint: clocks differ.
+    isRepeat: (watch) => {
+      const message = keyed && waits ? watch.get(started, 'RunStarted') : undefined;
+      return message !== undefined && message.occurredAt < start.command.occurredAt;
+    },
     ask: async (watch) => {
       if (!verified) verify(await views.requestDigest(tenant, runId));
       if (!verified) return undefined;
