@@ -1,6 +1,6 @@
 import type { Incoming } from '#bus';
 import { InfrastructureError, type Clock } from '#kernel';
-import type { Database, Outbox, Staged, Tx } from '#persistence';
+import { isUniqueViolation, type Database, type Outbox, type Staged, type Tx } from '#persistence';
 import { errorFields, type Log } from '#runtime';
 import { claimDueRuns } from './adapters/claim-due-runs.query.ts';
 import type { Shelf } from './adapters/contract.shelf.ts';
@@ -29,9 +29,6 @@ export interface ReducerParts {
   readonly clock: Clock;
   readonly log: Log;
 }
-
-/** Another reducer inserted a run between our look and our insert. */
-class Raced extends Error {}
 
 const MAX_ROUNDS = 10;
 const WAKE_LIMIT = 100;
@@ -96,7 +93,8 @@ export class RunReducer {
         outbox.emit(saved.staged);
         return this.#count(saved.dropped);
       } catch (error) {
-        if (error instanceof Raced) raced = true;
+        if (isUniqueViolation(error))
+          raced = true; // another reducer inserted a run between our look and our insert
         else if (error instanceof ContractsMissing) {
           error.digests.forEach((digest) => missing.add(digest));
           contracts = await shelf.with([...missing]);
@@ -113,13 +111,9 @@ export class RunReducer {
       const runNo = emission.type === 'RunStarted' ? numbers.get(emission.runId) : undefined;
       return encodeEmission(runNo == null ? emission : { ...emission, data: { ...emission.data, runNo } });
     });
-    // Sent together: none of them needs the answer of another.
-    const [inserted, , staged] = await Promise.all([
-      insertRuns(tx, started),
-      updateRuns(tx, decided.changed),
-      this.#parts.outbox.append(tx, messages),
-    ]);
-    if (inserted < started.length) throw new Raced();
+    const [, , staged] = await tx.last(() =>
+      Promise.all([insertRuns(tx, started), updateRuns(tx, decided.changed), this.#parts.outbox.append(tx, messages)]),
+    );
     return { staged, dropped: decided.dropped };
   }
 

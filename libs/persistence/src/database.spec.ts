@@ -1,5 +1,5 @@
 import { InfrastructureError } from '#kernel';
-import { Database } from '#persistence';
+import { Database, isUniqueViolation } from '#persistence';
 import { freshDatabase, type FreshDatabase } from '../testing/fresh-database.ts';
 
 describe('the database', () => {
@@ -42,6 +42,44 @@ describe('the database', () => {
       }),
     ).rejects.toThrow(/ROLLBACK/);
     expect(await count()).toBe(0);
+  });
+
+  it('the last statements and the commit go together: all or nothing, and nothing after them', async () => {
+    const both = await database.transaction((tx) =>
+      tx.last(() => Promise.all([tx.change(insert(1)), tx.change(insert(2))])),
+    );
+    expect(both).toEqual([1, 1]);
+    const taken = await database
+      .transaction((tx) => tx.last(() => Promise.all([tx.change(insert(3)), tx.change(insert(1))])))
+      .catch((error: unknown) => error);
+    expect(isUniqueViolation(taken)).toBe(true);
+    const late = database.transaction(async (tx) => {
+      await tx.last(() => tx.change(insert(4)));
+      await tx.change(insert(5));
+    });
+    await expect(late).rejects.toThrow(/commit of this transaction was sent/);
+    expect(await count()).toBe(3);
+  });
+
+  it('a plan that was made for an empty table reads the full one by its key', async () => {
+    const one = new Database({ url: fresh.url, schema: 'probe', max: 1 });
+    await one.change({ text: 'create table filled (id int primary key, n char(1500) not null)' });
+    const find = {
+      name: 'find',
+      text: 'select f.n from filled f join unnest($1::int[]) u (id) using (id)',
+      values: [Array.from({ length: 100 }, (_, i) => i + 1)],
+    };
+    for (let i = 0; i < 10; i++) await one.query(find);
+    await one.change({ text: 'insert into filled select i, i from generate_series(1, 3000) i' });
+    const scanned = await one.transaction(async (tx) => {
+      expect(await tx.query(find)).toHaveLength(100);
+      const [row] = await tx.query<{ n: number }>({
+        text: "select coalesce(sum(seq_tup_read), 0)::int n from pg_stat_xact_user_tables where relname = 'filled'",
+      });
+      return row!.n;
+    });
+    expect(scanned).toBe(0);
+    await one.close();
   });
 
   it('a connection that is cut in mid-transaction is an infrastructure fault, and the next transaction works', async () => {

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { InfrastructureError } from '#kernel';
 import { withBinaryArrays } from './binary-arrays.ts';
@@ -23,7 +24,17 @@ export interface Sql {
   change(statement: Statement): Promise<number>;
 }
 /** A running transaction. */
-export type Tx = Sql & { readonly inTransaction: true };
+export type Tx = Sql & {
+  readonly inTransaction: true;
+  /**
+   * Sends the last statements and the commit together: one round trip less. `send` must issue all its statements before
+   * its first await, and nothing may depend on their answers; a statement that must not be missed has to fail.
+   * @returns what `send` answers, after the commit
+   */
+  last<T>(send: () => Promise<T>): Promise<T>;
+};
+/** The row is there already: another commit was first. */
+export const isUniqueViolation = (error: unknown): boolean => (error as { code?: unknown })?.code === '23505';
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -68,15 +79,17 @@ const raise = (error: unknown): never => {
   throw asInfrastructure(error);
 };
 
-const wrap = (client: { query(config: object): Promise<pg.QueryResult> }): Sql => {
-  const run = (statement: Statement): Promise<pg.QueryResult> =>
-    client
+const wrap = (client: { query(config: object): Promise<pg.QueryResult> }, check?: () => void): Sql => {
+  const run = (statement: Statement): Promise<pg.QueryResult> => {
+    check?.();
+    return client
       .query(
         statement.values === undefined
           ? statement
           : { ...statement, values: withBinaryArrays(statement.text, statement.values) },
       )
       .catch(raise);
+  };
   return {
     query: async <R extends object>(statement: Statement) => (await run(statement)).rows as R[],
     change: async (statement) => (await run(statement)).rowCount ?? 0,
@@ -123,15 +136,32 @@ export class Database implements Sql {
       throw asInfrastructure(error);
     });
     let broken: Error | undefined;
-    const tx: Tx = { ...wrap(client as never), inTransaction: true };
+    let committed: Promise<void> | undefined;
+    const commit = async (): Promise<void> => {
+      const { command } = await this.#send(client, 'commit').catch(raise);
+      if (command !== 'COMMIT') throw new Error(`the transaction ended by ${command}: a statement in it had failed`);
+    };
+    const tx: Tx = {
+      ...wrap({ query: (config) => this.#send(client, config) }, () => {
+        if (committed) throw new Error('the commit of this transaction was sent already');
+      }),
+      inTransaction: true,
+      last: async (send) => {
+        const sent = send();
+        committed = commit();
+        committed.catch(() => undefined);
+        const value = await sent;
+        await committed;
+        return value;
+      },
+    };
     try {
       // Sent together with the first statement of `work`: if it fails, so do they, and the transaction with them.
-      const begun = client.query(options.asyncCommit ? 'begin; set local synchronous_commit = off' : 'begin');
+      const begun = this.#send(client, options.asyncCommit ? 'begin; set local synchronous_commit = off' : 'begin');
       begun.catch(() => undefined);
       const value = await work(tx);
       await begun.catch(raise);
-      const { command } = await client.query('commit').catch(raise);
-      if (command !== 'COMMIT') throw new Error(`the transaction ended by ${command}: a statement in it had failed`);
+      await (committed ?? commit());
       return value;
     } catch (error) {
       await client.query('rollback').catch((failure: Error) => {
@@ -141,6 +171,16 @@ export class Database implements Sql {
     } finally {
       client.release(broken);
     }
+  }
+
+  /** Statements of one tick go out in one write. */
+  #send(client: pg.PoolClient, statement: string | object): Promise<pg.QueryResult> {
+    const { stream } = (client as unknown as { connection: { stream: Writable } }).connection;
+    if (stream.writableCorked === 0) {
+      stream.cork();
+      process.nextTick(() => stream.uncork());
+    }
+    return client.query(statement as never);
   }
 
   /** A session of its own, for advisory locks; give it back with `release`. */

@@ -3,17 +3,16 @@ import { statusOf, type Run } from '../domain/run-state.ts';
 import { wakeAt } from '../domain/timers.ts';
 import { seconds } from './run-row.ts';
 
-/** Answers how many were new: the first commit wins. */
-export async function insertRuns(sql: Sql, runs: readonly Run[]): Promise<number> {
-  if (runs.length === 0) return 0;
+/** The first commit wins. @throws a unique violation when one of them is there already */
+export async function insertRuns(sql: Sql, runs: readonly Run[]): Promise<void> {
+  if (runs.length === 0) return;
   const sorted = [...runs].sort((a, b) => (a.definition.runId < b.definition.runId ? -1 : 1));
-  return sql.change({
+  await sql.change({
     name: 'insert-runs',
     text: `insert into run (run_id, tenant, run_no, driver, status, definition, state, wake_at)
            select u.run_id, u.tenant, u.run_no, u.driver, u.status, u.definition::json, u.state::json, to_timestamp(u.wake_at)
              from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[])
-               as u (run_id, tenant, run_no, driver, status, definition, state, wake_at)
-           on conflict (run_id) do nothing`,
+               as u (run_id, tenant, run_no, driver, status, definition, state, wake_at)`,
     values: [
       sorted.map((run) => run.definition.runId),
       sorted.map((run) => run.definition.tenant),

@@ -83,35 +83,44 @@ function stateOf(row: Row): DecisionState {
  */
 export async function insertDecisions(tx: Tx, fresh: readonly NewDecision[]): Promise<Set<string>> {
   if (fresh.length === 0) return new Set();
-  const columns = fresh.map(({ decision }) => columnsOf(decision.state));
   const rows = await tx.query<{ call_id: string }>({
     name: 'insert-decisions',
-    text: `insert into decision (call_id, decision_no, tenant, run_id, state, policy_digest, reasons, decided_at, returns,
-                                 grant_token, grant_expires_at, approval_id, approver, refusal_code, refusal_message, proposal)
-           select * from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::int[],
-                                $10::text[], $11::timestamptz[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bytea[])
-           on conflict (call_id, decision_no) do nothing
-           returning call_id`,
-    values: [
-      fresh.map(({ decision }) => decision.callId),
-      fresh.map(({ decision }) => decision.decisionNo),
-      fresh.map(({ decision }) => decision.tenant),
-      fresh.map(({ decision }) => decision.runId),
-      columns.map((c) => c.state),
-      fresh.map(({ decision }) => decision.policyDigest),
-      fresh.map(({ decision }) => JSON.stringify(decision.reasons)),
-      fresh.map(({ decision }) => decision.decidedAt),
-      fresh.map(({ decision }) => decision.returns),
-      columns.map((c) => c.token),
-      columns.map((c) => c.expiresAt),
-      columns.map((c) => c.approvalId),
-      columns.map((c) => c.approver),
-      columns.map((c) => c.code),
-      columns.map((c) => c.message),
-      fresh.map(({ proposalBytes }) => proposalBytes),
-    ],
+    text: `${INSERT} on conflict (call_id, decision_no) do nothing returning call_id`,
+    values: columnsOfAll(fresh),
   });
   return new Set(rows.map((row) => row.call_id));
+}
+
+/** For those that nobody has decided yet, as nearly always. @throws a unique violation when one of them has a row */
+export async function insertNewDecisions(tx: Tx, fresh: readonly NewDecision[]): Promise<void> {
+  await tx.change({ name: 'insert-new-decisions', text: INSERT, values: columnsOfAll(fresh) });
+}
+
+const INSERT = `insert into decision (call_id, decision_no, tenant, run_id, state, policy_digest, reasons, decided_at, returns,
+                  grant_token, grant_expires_at, approval_id, approver, refusal_code, refusal_message, proposal)
+  select * from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::int[],
+                       $10::text[], $11::timestamptz[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bytea[])`;
+
+function columnsOfAll(fresh: readonly NewDecision[]): unknown[] {
+  const columns = fresh.map(({ decision }) => columnsOf(decision.state));
+  return [
+    fresh.map(({ decision }) => decision.callId),
+    fresh.map(({ decision }) => decision.decisionNo),
+    fresh.map(({ decision }) => decision.tenant),
+    fresh.map(({ decision }) => decision.runId),
+    columns.map((c) => c.state),
+    fresh.map(({ decision }) => decision.policyDigest),
+    fresh.map(({ decision }) => JSON.stringify(decision.reasons)),
+    fresh.map(({ decision }) => decision.decidedAt),
+    fresh.map(({ decision }) => decision.returns),
+    columns.map((c) => c.token),
+    columns.map((c) => c.expiresAt),
+    columns.map((c) => c.approvalId),
+    columns.map((c) => c.approver),
+    columns.map((c) => c.code),
+    columns.map((c) => c.message),
+    fresh.map(({ proposalBytes }) => proposalBytes),
+  ];
 }
 
 /** The latest decision of each call, with its proposal. */

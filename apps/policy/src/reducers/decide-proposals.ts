@@ -6,7 +6,7 @@ import { proposalOf } from '../adapters/proposal-of.ts';
 import { decideFirst, decideRepeat, type AgainFacts } from '../domain/decide.ts';
 import type { Proposal } from '../domain/decision.ts';
 import type { PolicyParts } from './policy-parts.ts';
-import { repeatLatest, repeatMessages, writeDrafts, type DraftToWrite } from './write-drafts.ts';
+import { repeatLatest, repeatMessages, writeDrafts, writeFirst, type DraftToWrite } from './write-drafts.ts';
 
 /** CallProposed: the first decision of each call; what is known already is sent again or, where its grant ran out, judged again. */
 export function decideProposals(parts: PolicyParts): (batch: readonly Incoming<'CallProposed'>[]) => Promise<void> {
@@ -25,6 +25,8 @@ export function decideProposals(parts: PolicyParts): (batch: readonly Incoming<'
       const outcome = decideFirst(maker.judge(proposal, contracts), proposal, now);
       return { ...maker.draft(proposal, 1, outcome, contracts, now), proposalBytes };
     });
+    const written = await writeFirst(parts, drafts);
+    if (written) return outbox.emit(written);
     const { won, staged } = await database.transaction(async (tx) => {
       const written = await writeDrafts(tx, drafts);
       return { won: written.won, staged: await outbox.append(tx, written.messages) };

@@ -1,9 +1,15 @@
 import type { OutgoingMessage } from '#contracts';
-import type { Tx } from '#persistence';
-import { endApprovals, insertApprovals, approvalsById } from '../adapters/approval.repository.ts';
-import { insertDecisions, latestDecisions, type StoredDecision } from '../adapters/decision.repository.ts';
+import { isUniqueViolation, type Staged, type Tx } from '#persistence';
+import { approvalsById, endApprovals, insertApprovals, type NewApproval } from '../adapters/approval.repository.ts';
+import {
+  insertDecisions,
+  insertNewDecisions,
+  latestDecisions,
+  type StoredDecision,
+} from '../adapters/decision.repository.ts';
 import { decisionMessages } from '../domain/decision-messages.ts';
 import type { Draft } from './decision-maker.ts';
+import type { PolicyParts } from './policy-parts.ts';
 
 export interface DraftToWrite extends Draft {
   readonly proposalBytes: Buffer | null;
@@ -14,28 +20,55 @@ export interface Written {
   readonly messages: readonly OutgoingMessage[];
 }
 
+/**
+ * First decisions of calls that have none, with their messages and the commit, in one round trip.
+ * @returns null when one of them is decided already: nothing is written then
+ */
+export async function writeFirst(
+  { database, outbox }: PolicyParts,
+  drafts: readonly DraftToWrite[],
+): Promise<Staged | null> {
+  const sorted = sortedByCall(drafts);
+  try {
+    return await database.transaction((tx) =>
+      tx.last(async () => {
+        const [staged] = await Promise.all([
+          outbox.append(tx, sorted.flatMap(messagesOf)),
+          insertNewDecisions(tx, sorted),
+          insertApprovals(tx, approvalsOf(sorted)),
+        ]);
+        return staged;
+      }),
+    );
+  } catch (error) {
+    if (isUniqueViolation(error)) return null;
+    throw error;
+  }
+}
+
 /** Inserts new decision rows with what belongs to them; only the rows that won send messages (P1). */
 export async function writeDrafts(tx: Tx, drafts: readonly DraftToWrite[]): Promise<Written> {
-  const sorted = [...drafts].sort((a, b) => (a.decision.callId < b.decision.callId ? -1 : 1));
+  const sorted = sortedByCall(drafts);
   const won = await insertDecisions(tx, sorted);
   const mine = won.size === sorted.length ? sorted : sorted.filter((draft) => won.has(draft.decision.callId));
-  await insertApprovals(
-    tx,
-    mine.flatMap(({ approval, proposal }) => (approval ? [{ approval, pool: proposal.call.pool }] : [])),
-  );
+  await insertApprovals(tx, approvalsOf(mine));
   await endApprovals(
     tx,
     mine.flatMap(({ supersedes, decision }) =>
       supersedes === null ? [] : [superseded(supersedes, decision.decidedAt)],
     ),
   );
-  return {
-    won,
-    messages: mine.flatMap(({ decision, proposal, approval }) =>
-      decisionMessages(decision, proposal, approval?.request),
-    ),
-  };
+  return { won, messages: mine.flatMap(messagesOf) };
 }
+
+const sortedByCall = (drafts: readonly DraftToWrite[]): DraftToWrite[] =>
+  [...drafts].sort((a, b) => (a.decision.callId < b.decision.callId ? -1 : 1));
+
+const approvalsOf = (drafts: readonly DraftToWrite[]): NewApproval[] =>
+  drafts.flatMap(({ approval, proposal }) => (approval ? [{ approval, pool: proposal.call.pool }] : []));
+
+const messagesOf = ({ decision, proposal, approval }: DraftToWrite): OutgoingMessage[] =>
+  decisionMessages(decision, proposal, approval?.request);
 
 export const superseded = (approvalId: string, at: number) => ({
   approvalId,
