@@ -54,6 +54,7 @@ export async function startServices(options: StartServicesOptions): Promise<Runn
   for (const name of options.names) ports.set(name, await freePort());
   const shared: Environment = {
     COUNTERSIGN_INTERNAL_TOKEN: randomBytes(24).toString('base64url'),
+    ...(process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {}),
     ...options.env,
     COUNTERSIGN_INTERNAL_HOST: '127.0.0.1',
     // in one process, the services ask each other directly
