@@ -23,12 +23,14 @@ export interface BenchOptions {
   readonly mode: Mode;
   /** Of a sink that runs already; absent = one of our own. */
   readonly sinkUrl?: string | undefined;
+  /** Of each Kafka topic; bounds the replicas of a service, and each costs every request to the broker something. */
+  readonly partitions: number;
   readonly say: (line: string) => void;
 }
 
 const here = import.meta.dirname;
 
-export async function openBench({ mode, sinkUrl, say }: BenchOptions): Promise<BenchInstallation> {
+export async function openBench({ mode, sinkUrl, partitions, say }: BenchOptions): Promise<BenchInstallation> {
   // Below /var/tmp: on a disk, and a place where the database's user can walk to.
   const directory = mkdtempSync(path.join('/var/tmp', 'countersign-bench-'));
   chmodSync(directory, 0o755);
@@ -60,6 +62,7 @@ export async function openBench({ mode, sinkUrl, say }: BenchOptions): Promise<B
         env: {
           COUNTERSIGN_KAFKA_BROKERS: stack.kafkaBrokers,
           COUNTERSIGN_REDIS_URL: stack.redisUrl,
+          COUNTERSIGN_KAFKA_PARTITIONS: String(partitions),
           COUNTERSIGN_DATABASE_URL: stack.databaseUrl,
         },
         pids,

@@ -18,6 +18,7 @@ interface BenchOptions {
   readonly sink?: string;
   readonly pids?: string;
   readonly top: boolean;
+  readonly partitions: number;
 }
 
 const parseLevels = (text: string): Level[] =>
@@ -29,6 +30,12 @@ const parseLevels = (text: string): Level[] =>
     return { c: c!, calls: calls! };
   });
 
+const parsePartitions = (text: string): number => {
+  const n = Number(text);
+  if (!Number.isInteger(n) || n < 1 || n > 64) throw new InvalidArgumentError('Give a number from 1 to 64.');
+  return n;
+};
+
 const program = new Command('bench')
   .description('measures governed writes against a local HTTP effect sink')
   .addOption(new Option('--mode <mode>').choices(['embedded', 'stack']).default('embedded'))
@@ -39,6 +46,7 @@ const program = new Command('bench')
     parseLevels,
     parseLevels('1:300,16:2000,64:4000,128:6000'),
   )
+  .option('--partitions <n>', 'partitions of each Kafka topic: one replica a service needs few', parsePartitions, 2)
   .option('--serve', 'keep serving POST /bench/calls for another harness until it is stopped', false)
   .option('--sink <url>', 'effect sink that runs already (with --serve)')
   .option('--pids <file>', 'write the root pids that count into this file (with --serve)')
@@ -49,7 +57,12 @@ const WARM_UP = { c: 32, calls: 2000 };
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const options = program.parse().opts<BenchOptions>();
-const bench = await openBench({ mode: options.mode, sinkUrl: options.sink, say });
+const bench = await openBench({
+  mode: options.mode,
+  sinkUrl: options.sink,
+  partitions: options.partitions,
+  say,
+});
 let ending: Promise<void> | undefined;
 const end = (): Promise<void> => (ending ??= bench.close());
 process.once('SIGINT', () => void end().then(() => process.exit(130)));

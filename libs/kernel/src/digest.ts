@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import canonicalizeJson from 'canonicalize';
 
 /** RFC 8785 text of a JSON value. Throws on undefined, BigInt, non-finite numbers and lone surrogates. */
@@ -15,7 +15,8 @@ export function digestJson(purpose: string, value: unknown): string {
 
 /** `sha256:<hex>` over purpose + text. */
 export function digestText(purpose: string, text: string | Uint8Array): string {
-  return `sha256:${createHash('sha256').update(`${purpose}\n`).update(text).digest('hex')}`;
+  const input = typeof text === 'string' ? `${purpose}\n${text}` : Buffer.concat([Buffer.from(`${purpose}\n`), text]);
+  return `sha256:${hash('sha256', input, 'hex')}`;
 }
 
 /** Binds arguments to the tool and contract that they are for. */

@@ -1,4 +1,4 @@
-import { createHash, randomFillSync } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 
 /** Crockford base 32, lower case: sortable, no look-alikes. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -51,27 +51,22 @@ export function newId(prefix: IdPrefix, nowMs: number = Date.now()): string {
 
 /** The run that an `Idempotency-Key` names: the same caller, route and key always give the same id. */
 export function runIdFromKey(tenant: string, principal: string, route: string, key: string): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify(['run-id/v1', tenant, principal, route, key]))
-    .digest();
-  return `run_${base32(digest, 26)}`;
+  return `run_${base32(sha256(['run-id/v1', tenant, principal, route, key]), 26)}`;
 }
 
 /** An id derived from its parents, for messages and rows that a repeat must name the same. */
 export function derivedId(prefix: IdPrefix, ...parts: readonly (string | number)[]): string {
-  const digest = createHash('sha256').update(JSON.stringify(parts)).digest();
-  return `${prefix}_${base32(digest, 26)}`;
+  return `${prefix}_${base32(sha256(parts), 26)}`;
 }
+
+const sha256 = (parts: readonly unknown[]): Buffer => hash('sha256', JSON.stringify(parts), 'buffer');
 
 /**
  * callId = `call_` + the run's own part + `_` + its own number: one run stays on one partition of each internal topic.
  * A client-driven run's callIds are given at the gateway, before anyone knows a number: they carry a digest instead.
  */
 export function callIdOf(runId: string, own: number | readonly string[]): string {
-  const part =
-    typeof own === 'number'
-      ? String(own).padStart(4, '0')
-      : base32(createHash('sha256').update(JSON.stringify(own)).digest(), 12);
+  const part = typeof own === 'number' ? String(own).padStart(4, '0') : base32(sha256(own), 12);
   return `call_${runPart(runId)}_${part}`;
 }
 
