@@ -8,7 +8,5 @@ if (!existsSync(main)) {
   console.error('countersign is not built: run "npm run build" first.');
   process.exit(1);
 }
-// Compiled code is kept between starts, for this process and, by the variable, for those that it starts.
-process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/node-compile/', import.meta.url));
-enableCompileCache(process.env.NODE_COMPILE_CACHE);
+enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/node-compile/', import.meta.url)));
 await import(main.href);

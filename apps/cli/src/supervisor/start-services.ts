@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
 import path from 'node:path';
 import { type Environment, freePort } from '#runtime';
 import { type ProcessName, type ServiceEvent, ServiceProcess } from './service-process.ts';
@@ -54,7 +55,7 @@ export async function startServices(options: StartServicesOptions): Promise<Runn
   for (const name of options.names) ports.set(name, await freePort());
   const shared: Environment = {
     COUNTERSIGN_INTERNAL_TOKEN: randomBytes(24).toString('base64url'),
-    ...(process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {}),
+    ...compileCache(),
     ...options.env,
     COUNTERSIGN_INTERNAL_HOST: '127.0.0.1',
     // in one process, the services ask each other directly
@@ -107,4 +108,10 @@ function builtMain(name: ProcessName): readonly string[] {
   const apps = path.resolve(import.meta.dirname, '../../..');
   const built = path.basename(path.dirname(apps)) === 'dist' ? apps : path.join(apps, '../dist/apps');
   return [...NODE_FLAGS, path.join(built, name, 'src/main.js')];
+}
+
+/** Where this process keeps its compiled code, if it does, the services keep theirs. */
+function compileCache(): Environment {
+  const directory = getCompileCacheDir(); // ends with a folder of this version of Node.js
+  return directory === undefined ? {} : { NODE_COMPILE_CACHE: path.dirname(directory) };
 }
