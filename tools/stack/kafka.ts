@@ -101,7 +101,15 @@ function properties(port: number, controllerPort: number, data: string): string 
 async function launch(broker: Broker): Promise<ProcessRecord> {
   const logFile = path.join(broker.directory, 'kafka.log');
   const from = existsSync(logFile) ? statSync(logFile).size : 0; // a restart must not read the last start's line
-  const args = ['-Xms128m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', ...javaArgs(broker), 'kafka.Kafka', configFile(broker)];
+  const args = [
+    '-Xms128m',
+    '-Xmx512m',
+    '-XX:+UseSerialGC',
+    '-XX:TieredStopAtLevel=1',
+    ...javaArgs(broker),
+    'kafka.Kafka',
+    configFile(broker),
+  ];
   const child = startDetached({ command: broker.java, args, logFile, cwd: broker.directory });
   const ready = async (): Promise<boolean> =>
     readFileSync(logFile).subarray(from).includes(STARTED) && (await accepts('127.0.0.1', broker.port));
