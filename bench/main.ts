@@ -57,17 +57,14 @@ const WARM_UP = { c: 32, calls: 2000 };
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const options = program.parse().opts<BenchOptions>();
-const bench = await openBench({
-  mode: options.mode,
-  sinkUrl: options.sink,
-  partitions: options.partitions,
-  say,
-});
+const opening = openBench({ mode: options.mode, sinkUrl: options.sink, partitions: options.partitions, say });
 let ending: Promise<void> | undefined;
-const end = (): Promise<void> => (ending ??= bench.close());
+/** Also while it is still being opened: what was started is stopped. */
+const end = (): Promise<void> => (ending ??= opening.then((opened) => opened.close()));
 process.once('SIGINT', () => void end().then(() => process.exit(130)));
 process.once('SIGTERM', () => void end().then(() => process.exit(0)));
 try {
+  const bench = await opening;
   if (options.serve) await serve(bench);
   else await measure(bench);
 } finally {

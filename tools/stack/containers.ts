@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -42,11 +43,21 @@ export async function dockerAnswers(): Promise<boolean> {
 export async function startContainer(name: PartName, { postgresSettings, say }: StartOptions): Promise<StartedPart> {
   const { GenericContainer, getContainerRuntimeClient, Wait } = await testcontainers();
   const client = await getContainerRuntimeClient();
-  const plan = await PLANS[name](client.info.containerRuntime.host, postgresSettings);
+  const { host } = client.info.containerRuntime;
+  const plan = await PLANS[name](host, postgresSettings);
+  /** Like docker-compose.yml: published at the address that we use, not at all of the machine. */
+  class LoopbackContainer extends GenericContainer {
+    protected override beforeContainerCreated(): Promise<void> {
+      const ports = Object.values(this.hostConfig.PortBindings as Record<string, { HostIp?: string }[]>).flat();
+      const address = host === 'localhost' ? '127.0.0.1' : host;
+      if (isIP(address)) for (const port of ports) port.HostIp = address;
+      return Promise.resolve();
+    }
+  }
   const image = imageOf(name);
   say(`Starting ${name} from the image ${image}`);
   const container = plan
-    .apply(new GenericContainer(image))
+    .apply(new LoopbackContainer(image))
     // a fixed host port: a restarted container would get another one, and Kafka must advertise it
     .withExposedPorts({ container: plan.containerPort, host: plan.port })
     .withWaitStrategy(plan.log ? Wait.forLogMessage(plan.log) : Wait.forListeningPorts())

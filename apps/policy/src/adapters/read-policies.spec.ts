@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { checkPolicies, readPolicyFiles } from './read-policies.ts';
@@ -25,6 +25,16 @@ describe('policies at the start (G13)', () => {
       writeFileSync(path.join(root, 'team', 'policies', 'README.md'), 'not a policy');
       const ids = Object.keys(checkPolicies(readPolicyFiles([path.join(root, 'team'), path.join(root, 'bare')])));
       expect(ids.filter((id) => !id.startsWith('default/'))).toEqual(['team/b/x', 'team/b/2']);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+  it('a policy file that cannot be read stops the start, by name', () => {
+    const root = mkdtempSync(path.join(os.tmpdir(), 'policies-'));
+    try {
+      mkdirSync(path.join(root, 'policies'));
+      symlinkSync(path.join(root, 'gone.cedar'), path.join(root, 'policies/link.cedar'));
+      expect(() => readPolicyFiles([root])).toThrow(/link\.cedar cannot be read \(ENOENT\)/);
     } finally {
       rmSync(root, { recursive: true });
     }

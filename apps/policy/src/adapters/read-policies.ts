@@ -42,10 +42,22 @@ export function readPolicyFiles(workspaces: readonly string[]): PolicyFile[] {
       .sort();
     for (const name of names) {
       const prefix = `${path.basename(path.resolve(workspace))}/${name.slice(0, -'.cedar'.length)}`;
-      files.push({ file: path.join(folder, name), prefix, text: readFileSync(path.join(folder, name), 'utf8') });
+      files.push({ file: path.join(folder, name), prefix, text: readPolicy(path.join(folder, name)) });
     }
   }
   return files;
+}
+
+function readPolicy(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new CountersignError(
+      'INVALID_ARGS',
+      `${file} cannot be read (${(cause as NodeJS.ErrnoException).code}): a policy that is missing must not be passed over. Mend or remove it.`,
+      { cause },
+    );
+  }
 }
 
 /**
