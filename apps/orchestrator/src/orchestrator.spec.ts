@@ -1,7 +1,7 @@
 import { message, type Message, type MessageData } from '#contracts';
 import { callIdOf, runIdFromKey, type Clock } from '#kernel';
 import { openService, until, type ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
-import { CONTRACTS, settledData, startData, TOOLSET } from '../testing/fixtures.ts';
+import { BUDGETS, CONTRACTS, settledData, startData, TOOLSET } from '../testing/fixtures.ts';
 import type { RunView } from './domain/run-view.ts';
 import { orchestratorDoor } from './orchestrator.module.ts';
 
@@ -223,7 +223,7 @@ describe('the orchestrator on PostgreSQL', () => {
       'run.commands',
       startCall(silent),
       startAgent(asking),
-      startAgent(short, { budgets: { maxTurns: 1, maxCalls: 1, maxParallel: 1, wallClockMs: 1000 } }),
+      startAgent(short, { budgets: { ...BUDGETS, maxTurns: 1, maxCalls: 1, maxParallel: 1, wallClockMs: 1000 } }),
     );
     clock.ahead = 0;
     service.take();

@@ -1,4 +1,5 @@
 import {
+  fillBudgets,
   toolContractSchema,
   toolKey,
   type Budgets,
@@ -84,7 +85,7 @@ export const SHELF: ContractShelf = new Map(
 
 export const ALICE = { id: 'user:alice', kind: 'user', roles: ['agent'] } as const;
 export const alice = { ...ALICE, roles: [...ALICE.roles] };
-export const BUDGETS: Budgets = { maxTurns: 12, maxCalls: 40, maxParallel: 8, wallClockMs: 600_000 };
+export const BUDGETS: Budgets = fillBudgets();
 export const AGENT = { name: 'triage', provider: 'openai-responses', model: 'model-x', instructions: 'Help.' } as const;
 
 export function startData(driver: StartRun['driver'], own: Partial<StartRun> = {}): StartRun {

@@ -50,6 +50,22 @@ export const CATALOGUE = {
     consumers: ['orchestrator'],
     meaning: 'The client of a client-driven run is done.',
   }),
+  CancelRun: row(run.cancelRunSchema, {
+    topic: 'run.commands',
+    key: 'runId',
+    kind: 'command',
+    producer: 'gateway',
+    consumers: ['orchestrator'],
+    meaning: 'Begin nothing more in this run, wait for what is out, then end it as cancelled.',
+  }),
+  ResumeRun: row(run.resumeRunSchema, {
+    topic: 'run.commands',
+    key: 'runId',
+    kind: 'command',
+    producer: 'gateway',
+    consumers: ['orchestrator'],
+    meaning: 'Go on with a run that ended as budget_exhausted, with raised limits.',
+  }),
   RunStarted: row(run.runStartedSchema, {
     topic: 'run.events',
     key: 'runId',
@@ -81,6 +97,14 @@ export const CATALOGUE = {
     producer: 'orchestrator',
     consumers: ['gateway', 'state-store', 'telemetry'],
     meaning: 'The run (this episode of it) is over.',
+  }),
+  RunResumed: row(run.runResumedSchema, {
+    topic: 'run.events',
+    key: 'runId',
+    kind: 'fact',
+    producer: 'orchestrator',
+    consumers: ['gateway', 'state-store', 'telemetry'],
+    meaning: 'A run that had ended goes on in its next episode.',
   }),
   RequestTurn: row(model.requestTurnSchema, {
     topic: 'model.requests',

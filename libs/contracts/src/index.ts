@@ -3,6 +3,7 @@ export * from './catalogue.ts';
 export * from './envelope.schema.ts';
 export * from './message.ts';
 export * from './messages/approval.schema.ts';
+export * from './messages/budgets.schema.ts';
 export * from './messages/call.schema.ts';
 export * from './messages/model.schema.ts';
 export * from './messages/run.schema.ts';

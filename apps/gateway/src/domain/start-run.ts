@@ -1,4 +1,11 @@
-import { budgetsSchema, type AgentRef, type Budgets, type Proposal, type StartRun, type ToolRef } from '#contracts';
+import {
+  fillBudgets,
+  type AgentRef,
+  type Proposal,
+  type StartRun,
+  type ToolRef,
+  type WrittenBudgets,
+} from '#contracts';
 import type { Caller } from './caller.ts';
 import type { CallRequest, RunRequest } from './requests.schema.ts';
 
@@ -6,7 +13,7 @@ import type { CallRequest, RunRequest } from './requests.schema.ts';
 export interface Agent {
   readonly ref: AgentRef;
   readonly toolset: readonly string[];
-  readonly budgets: Partial<Budgets>;
+  readonly budgets: WrittenBudgets;
 }
 
 export interface Stamp {
@@ -29,13 +36,13 @@ export function runCommand(
     ...(agent && request.driver === 'agent' ? { agent: agent.ref, input: request.input } : {}),
     toolset: [...toolset],
     ...(request.taskId === undefined ? {} : { taskId: request.taskId }),
-    budgets: budgetsSchema.parse({ ...agent?.budgets, ...defined(request.budgets) }),
+    budgets: fillBudgets(agent?.budgets, request.budgets),
     labels: request.labels ?? {},
     proposals: [],
   };
 }
 
-const DEFAULT_BUDGETS = budgetsSchema.parse({});
+const DEFAULT_BUDGETS = fillBudgets();
 
 /** The command for one direct call: a run that ends with it. */
 export function callCommand(
@@ -68,6 +75,3 @@ export function proposalOf(
     ...(request.providerCallId === undefined ? {} : { providerCallId: request.providerCallId }),
   };
 }
-
-const defined = (value: object | undefined): object =>
-  Object.fromEntries(Object.entries(value ?? {}).filter(([, item]) => item !== undefined));

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ERROR_CODE_NAMES } from '#kernel';
 import { callIdSchema, digestSchema, principalSchema } from '../envelope.schema.ts';
+import { budgetsSchema, writtenBudgetsSchema } from './budgets.schema.ts';
 
 /** A tool call as it was asked for, before any check. `arguments` is the raw text, parsed once, strictly, by the orchestrator. */
 export const proposalSchema = z.object({
@@ -16,14 +17,6 @@ export type Proposal = z.infer<typeof proposalSchema>;
 /** A tool that this run may use, resolved to its digest by the gateway, which alone knows what is live. */
 export const toolRefSchema = z.object({ tool: z.string(), digest: digestSchema });
 export type ToolRef = z.infer<typeof toolRefSchema>;
-
-export const budgetsSchema = z.object({
-  maxTurns: z.int().min(1).max(200).default(12),
-  maxCalls: z.int().min(1).max(1000).default(40),
-  maxParallel: z.int().min(1).max(64).default(8),
-  wallClockMs: z.int().min(1000).max(86_400_000).default(600_000),
-});
-export type Budgets = z.infer<typeof budgetsSchema>;
 
 export const agentSchema = z.object({
   name: z.string().min(1).max(128),
@@ -68,6 +61,22 @@ export type ProposeCalls = z.infer<typeof proposeCallsSchema>;
 export const finishRunSchema = z.object({ commandId: z.string().min(1).max(64), principal: principalSchema });
 export type FinishRun = z.infer<typeof finishRunSchema>;
 
+/** No more turns or proposals: what is not out ends as cancelled, what is out is waited for. */
+export const cancelRunSchema = z.object({
+  commandId: z.string().min(1).max(64),
+  principal: principalSchema,
+  reason: z.string().max(2000).optional(),
+});
+export type CancelRun = z.infer<typeof cancelRunSchema>;
+
+/** Raises limits of a run that ended as budget_exhausted and goes on with it. */
+export const resumeRunSchema = z.object({
+  commandId: z.string().min(1).max(64),
+  principal: principalSchema,
+  budgets: writtenBudgetsSchema,
+});
+export type ResumeRun = z.infer<typeof resumeRunSchema>;
+
 export const runStatusSchema = z.enum([
   'running',
   'awaiting_model',
@@ -76,6 +85,7 @@ export const runStatusSchema = z.enum([
   'completed',
   'stopped',
   'failed',
+  'cancelled',
   'budget_exhausted',
 ]);
 export type RunStatus = z.infer<typeof runStatusSchema>;
@@ -126,3 +136,13 @@ export const runEndedSchema = z.object({
   answer: z.string().nullable(),
 });
 export type RunEnded = z.infer<typeof runEndedSchema>;
+
+/** The run goes on in a new episode; a RunEnded with this episode ends it again. */
+export const runResumedSchema = z.object({
+  commandId: z.string(),
+  /** The one that begins: 2 after the first end. */
+  episode: z.int().min(2),
+  /** All limits as they hold now. */
+  budgets: budgetsSchema,
+});
+export type RunResumed = z.infer<typeof runResumedSchema>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { budgetsSchema } from '#contracts';
+import { writtenBudgetsSchema } from '#contracts';
 
 /** One file of `agents/`: who the model is, what it is told, and which tools it may be shown. */
 export const agentDefinitionSchema = z.strictObject({
@@ -17,6 +17,6 @@ export const agentDefinitionSchema = z.strictObject({
         .regex(/^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*(@\d+\.\d+\.\d+)?$/, 'use "namespace.name" or "namespace.name@1.2.3"'),
     )
     .max(1000),
-  budgets: budgetsSchema.partial().optional(),
+  budgets: writtenBudgetsSchema.optional(),
 });
 export type AgentDefinition = z.infer<typeof agentDefinitionSchema>;
