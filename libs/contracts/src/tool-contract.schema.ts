@@ -87,6 +87,8 @@ export const toolContractSchema = z.strictObject({
   noUndoReason: z.string().optional(),
   /** An argument that must name sources of this run: `evidence_ids` → ids that this run's reads returned. */
   evidenceArgument: z.string().optional(),
+  /** A required integer argument (money in minor units, a count) that policy may limit as `context.amount`. */
+  amountArgument: z.string().optional(),
   result: z
     .strictObject({
       maxBytes: z.int().min(64).default(65_536),

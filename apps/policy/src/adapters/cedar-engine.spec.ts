@@ -1,5 +1,6 @@
-import { callProposed, writeContract } from '../../testing/policy-fixture.ts';
+import { callProposed, contractOf, writeContract } from '../../testing/policy-fixture.ts';
 import { policyQuestion, type PolicyQuestion } from '../domain/policy-question.ts';
+import { judgeCall } from '../domain/judge-call.ts';
 import { CedarEngine } from './cedar-engine.ts';
 
 const question = (over: Partial<PolicyQuestion['context']> = {}): PolicyQuestion => {
@@ -50,6 +51,23 @@ describe('Cedar, fail closed (G13)', () => {
     expect(engine.ask('call_unattended', question({ resources: ['ticket:2'] })).allowed).toBe(false);
     const payments = { ...as('oncall'), tool: 'payments.create', context: question({ namespace: 'payments' }).context };
     expect(engine.ask('call', payments)).toMatchObject({ allowed: false, reasons: ['space'] });
+  });
+  it("limits the contract's amount; a value that is no exact integer denies", () => {
+    const engine = new CedarEngine({
+      p: permitAll,
+      cap: 'forbid (principal, action == Action::"call", resource) when { context.amount > 50000 };',
+      ask: 'forbid (principal, action == Action::"call_unattended", resource) when { context.amount > 2000 };',
+    });
+    const contract = contractOf({ amountArgument: 'amount_minor' });
+    const judge = (amount: unknown) => {
+      const { data } = callProposed({ contract, data: { arguments: { amount_minor: amount } } });
+      const { kind, reasons } = judgeCall('dev', data, contract, engine.ask);
+      return [kind, ...reasons];
+    };
+    expect(judge(2000)).toEqual(['allow', 'p']);
+    expect(judge(2001)).toEqual(['ask', 'ask']);
+    expect(judge(50_001)).toEqual(['deny', 'cap']);
+    for (const odd of [1.5, '3', null, 2 ** 53]) expect(judge(odd)).toEqual(['deny', 'binding:amount']);
   });
   it('the digest names pack and schema: another policy is another digest', () => {
     const digest = (policies: Record<string, string>): string => new CedarEngine(policies).policyDigest;

@@ -28,7 +28,9 @@ export class CedarEngine {
 
   readonly ask = (action: PolicyAction, question: PolicyQuestion): PolicyAnswer => {
     const slice = this.#sliceOf(action, question.tool, question.context.namespace);
-    const asked = slice.readsResources ? question : { ...question, context: { ...question.context, resources: [] } };
+    const { context } = question;
+    const resources = slice.reads.resources ? context.resources : [];
+    const asked = { ...question, context: { ...context, resources, amount: slice.reads.amount ? context.amount : 0 } };
     const key = `${action} ${JSON.stringify(asked)}`;
     const known = this.#answers.get(key);
     if (known) return known;
@@ -79,7 +81,11 @@ export class CedarEngine {
       cedar.preparsePolicySet(id, { staticPolicies: Object.fromEntries(chosen.map((p) => [p.id, p.text])) }),
       'the policies',
     );
-    const slice = { id, readsResources: chosen.some((policy) => policy.readsResources) };
+    const reads = {
+      resources: chosen.some((policy) => policy.reads.resources),
+      amount: chosen.some((policy) => policy.reads.amount),
+    };
+    const slice = { id, reads };
     if (this.#slices.size >= MAX_SLICES) this.#slices.clear();
     this.#slices.set(key, slice);
     return slice;
@@ -91,16 +97,22 @@ const MAX_SLICES = 20_000;
 const FAILED: PolicyAnswer = { allowed: false, failed: true, reasons: [] };
 const PRINCIPAL_TYPES = { user: 'User', service: 'Service', agent: 'Agent' } as const;
 
+/** What differs from call to call; left out of the question where no policy looks at it. */
+interface Reads {
+  readonly resources: boolean;
+  readonly amount: boolean;
+}
+
 interface Slice {
   /** Name of the preparsed set: a digest of its content. */
   readonly id: string;
-  readonly readsResources: boolean;
+  readonly reads: Reads;
 }
 
 interface ScopedPolicy {
   readonly id: string;
   readonly text: string;
-  readonly readsResources: boolean;
+  readonly reads: Reads;
   matches(action: PolicyAction, tool: string, namespace: string): boolean;
 }
 
@@ -109,12 +121,14 @@ function scoped(id: string, text: string): ScopedPolicy {
   if (parsed.type === 'failure')
     throw new CountersignError('INVALID_ARGS', `The policy ${id} cannot be read: ${parsed.errors[0]?.message ?? ''}`);
   const { action, resource, conditions } = parsed.json;
+  const condition = JSON.stringify(conditions);
+  const reads = (attribute: string): boolean => condition.includes(`"${attribute}"`);
   const actions = namedIn(action);
   const resources = namedIn(resource);
   return {
     id,
     text,
-    readsResources: JSON.stringify(conditions).includes('"resources"'),
+    reads: { resources: reads('resources'), amount: reads('amount') },
     matches: (asked, tool, namespace) =>
       (actions === null || actions.some((name) => name === `Action ${asked}`)) &&
       (resources === null || resources.some((name) => name === `Tool ${tool}` || name === `Namespace ${namespace}`)),

@@ -1,6 +1,12 @@
 import { isRead, toolKey, type CallProposed, type ToolContract } from '#contracts';
 import { digestArguments } from '#kernel';
-import { policyQuestion, type PolicyAction, type PolicyAnswer, type PolicyQuestion } from './policy-question.ts';
+import {
+  amountOf,
+  policyQuestion,
+  type PolicyAction,
+  type PolicyAnswer,
+  type PolicyQuestion,
+} from './policy-question.ts';
 
 export interface Verdict {
   readonly kind: 'allow' | 'ask' | 'deny';
@@ -64,5 +70,6 @@ function bindingFault(call: CallProposed, contract: ToolContract): string | null
   if ((call.effectClass === 'read') !== isRead(contract)) return 'effectClass';
   if (call.argumentsDigest !== digestArguments(call.tool, call.contractDigest, call.arguments))
     return 'argumentsDigest';
+  if (amountOf(call, contract) === null) return 'amount';
   return null;
 }

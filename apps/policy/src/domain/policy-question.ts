@@ -22,6 +22,8 @@ export interface PolicyQuestion {
     readonly roles: readonly string[];
     readonly tainted: boolean;
     readonly resources: readonly string[];
+    /** Of the contract's `amountArgument`; 0 = it has none. */
+    readonly amount: number;
   };
 }
 
@@ -50,8 +52,16 @@ export function policyQuestion(tenant: string, call: CallProposed, contract: Too
       roles: call.principal.roles,
       tainted: isTainted(call),
       resources: call.resources,
+      amount: amountOf(call, contract) ?? 0,
     },
   };
+}
+
+/** What the contract's `amountArgument` holds; null = the contract names one, and it is not an exact integer. */
+export function amountOf({ arguments: args }: CallProposed, { amountArgument }: ToolContract): number | null {
+  if (amountArgument === undefined) return 0;
+  const amount = args[amountArgument];
+  return Number.isSafeInteger(amount) ? (amount as number) : null;
 }
 
 /** May a value come from a tool's result? A model-driven call whose origins nobody told counts as tainted. */

@@ -5,7 +5,8 @@
  * action     `call` (at all?) and `call_unattended` (without a person?)
  * resource   the tool: `Tool::"tickets.create"`; `resource in Namespace::"tickets"`
  * context    `tool` is `ns.name@version`; `tainted` tells that an argument may come from a tool's result;
- *            `resources` are what the call touches, e.g. `ticket:42`
+ *            `resources` are what the call touches, e.g. `ticket:42`;
+ *            `amount` is the argument that the contract names as `amountArgument`, 0 if it names none
  */
 export const POLICY_SCHEMA = `
 type Call = {
@@ -20,6 +21,7 @@ type Call = {
   roles: Set<String>,
   tainted: Bool,
   resources: Set<String>,
+  amount: Long,
 };
 entity Role, Namespace;
 entity User in [Role] { tenant: String };

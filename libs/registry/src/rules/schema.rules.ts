@@ -52,7 +52,7 @@ function unknownFormats(schema: unknown, path: string): PublishFault[] {
   return [...own, ...Object.entries(schema).flatMap(([key, value]) => unknownFormats(value, `${path}/${key}`))];
 }
 
-function inputFaults({ input, evidenceArgument, idempotency }: ToolContract): PublishFault[] {
+function inputFaults({ input, evidenceArgument, amountArgument, idempotency }: ToolContract): PublishFault[] {
   const faults: PublishFault[] = [];
   const properties = propertiesOf(input);
   if (input.type !== 'object') {
@@ -69,6 +69,7 @@ function inputFaults({ input, evidenceArgument, idempotency }: ToolContract): Pu
   }
   const named = [
     { path: '/evidenceArgument', name: evidenceArgument },
+    { path: '/amountArgument', name: amountArgument },
     {
       path: '/idempotency/place/argument',
       name: idempotency.mode === 'key' && 'argument' in idempotency.place ? idempotency.place.argument : undefined,
@@ -76,6 +77,13 @@ function inputFaults({ input, evidenceArgument, idempotency }: ToolContract): Pu
   ];
   for (const { path, name } of named) {
     if (name !== undefined && !Object.hasOwn(properties, name)) faults.push(unknownArgument(path, name, properties));
+  }
+  if (amountArgument !== undefined && Object.hasOwn(properties, amountArgument)) {
+    const required = Array.isArray(input.required) && input.required.includes(amountArgument);
+    if (!required || properties[amountArgument]?.type !== 'integer') {
+      const message = `"${amountArgument}" must be a required integer: policy compares it`;
+      faults.push({ path: '/amountArgument', rule: 'integer', message });
+    }
   }
   return faults;
 }
