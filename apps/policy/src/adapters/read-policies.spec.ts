@@ -52,8 +52,8 @@ describe('policies at the start (G13)', () => {
     ],
     [
       'an unknown attribute',
-      '\npermit (principal, action, resource)\nwhen { context.amount == 1 };',
-      /a\.cedar:3: .*`amount`/,
+      '\npermit (principal, action, resource)\nwhen { context.price == 1 };',
+      /a\.cedar:3: .*`price`/,
     ],
     ['a wrong type', 'permit (principal, action, resource) when { context.tainted == "yes" };', /a\.cedar:1: /],
     ['a forbid that never applies', 'forbid (principal, action, resource) when { false };', /a\.cedar:1: .*impossible/],
