@@ -1,14 +1,22 @@
+import { faultListSuite } from './fault-list.suite.ts';
 import { governedCallSuite } from './governed-call.suite.ts';
 import { openEmbedded } from './open-embedded.ts';
+import type { System } from './system.ts';
 import { startWorld, type World } from './world.ts';
 
 describe('embedded: seven services in one process, in-process bus, real PostgreSQL', () => {
   let world: World;
+  let system: System;
   governedCallSuite(
     async () => {
       world = await startWorld();
-      return openEmbedded(world);
+      system = await openEmbedded(world);
+      return system;
     },
+    () => world.sink.state(),
+  );
+  faultListSuite(
+    () => system,
     () => world.sink.state(),
   );
   afterAll(() => world.close());

@@ -81,4 +81,44 @@ describe.each([
     },
     300_000,
   );
+
+  it('kill -9 of the executor while the source system hangs: the key is used again, what has none is not (G5, G7)', async () => {
+    const taskId = `kill-${randomBytes(5).toString('hex')}`;
+    const items = { keyed: `hang-once-${taskId}`, once: `hang-${taskId}` };
+    const start = (tool: string, item: string): Promise<string> =>
+      patient(async () => {
+        const body = { tool, arguments: { item }, taskId };
+        const answer = await ask<{ callId: string }>(processes, 'alice', 'POST', '/v1/calls', body, {
+          'idempotency-key': `"${item}"`,
+        });
+        return answer.status < 300 ? answer.body.callId : null;
+      });
+    const calls = [await start('probe.slow_item', items.keyed), await start('probe.slow_item_once', items.once)];
+    await until(() => Object.values(items).every((item) => world.sink.state().byItem[item]), PATIENCE_MS);
+    await kill(mode === 'stack' ? 'executor' : 'all-in-one');
+    const views = await Promise.all(
+      calls.map((callId) =>
+        patient(async () => {
+          const { body } = await ask<{ status: string; effect: string }>(
+            processes,
+            'alice',
+            'GET',
+            `/v1/calls/${callId}`,
+          );
+          return ['succeeded', 'failed', 'outcome_unknown'].includes(body.status) ? body : null;
+        }),
+      ),
+    );
+    expect(views).toMatchObject([
+      { status: 'succeeded', effect: 'applied' },
+      { status: 'outcome_unknown', effect: 'unknown' },
+    ]);
+    const { byItem } = world.sink.state();
+    expect(byItem[items.keyed]).toEqual({
+      attempts: 2,
+      applied: 1,
+      keys: [`dev/user:alice/${taskId}:${items.keyed}`],
+    });
+    expect(byItem[items.once]).toEqual({ attempts: 1, applied: 1, keys: [] });
+  }, 300_000);
 });

@@ -1,6 +1,8 @@
 import path from 'node:path';
+import { faultListSuite } from './fault-list.suite.ts';
 import { governedCallSuite } from './governed-call.suite.ts';
 import { openStackSystem } from './open-stack.ts';
+import type { System } from './system.ts';
 import { startWorld, type World } from './world.ts';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -8,11 +10,17 @@ const built = path.join(root, 'dist/examples');
 
 describe('stack: seven processes on real Kafka, Redis and PostgreSQL', () => {
   let world: World;
+  let system: System;
   governedCallSuite(
     async () => {
       world = await startWorld(built);
-      return openStackSystem(world);
+      system = await openStackSystem(world);
+      return system;
     },
+    () => world.sink.state(),
+  );
+  faultListSuite(
+    () => system,
     () => world.sink.state(),
   );
   afterAll(() => world.close());
@@ -20,15 +28,21 @@ describe('stack: seven processes on real Kafka, Redis and PostgreSQL', () => {
 
 describe('stack, every message delivered twice and out of step', () => {
   let world: World;
+  let system: System;
   governedCallSuite(
     async () => {
       world = await startWorld(built);
-      return openStackSystem(world, (name) => [
+      system = await openStackSystem(world, (name) => [
         '--enable-source-maps',
         path.join(root, 'test/e2e/twice-main.mjs'),
         name,
       ]);
+      return system;
     },
+    () => world.sink.state(),
+  );
+  faultListSuite(
+    () => system,
     () => world.sink.state(),
   );
   afterAll(() => world.close());

@@ -14,7 +14,14 @@ export interface System {
   close(): Promise<void>;
 }
 
-const ROLES: Record<string, string> = { alice: 'agent', bob: 'approver', mallory: 'agent+approver', carol: 'agent' };
+const ROLES: Record<string, string> = {
+  alice: 'agent',
+  bob: 'approver',
+  mallory: 'agent+approver',
+  carol: 'agent',
+  paula: 'agent+payroll',
+  peter: 'agent+publisher',
+};
 
 /** One request as one of the test's people; `tenant/person` for another tenant. */
 export async function ask<T = Record<string, unknown>>(

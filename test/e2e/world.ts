@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { startScriptedServer } from '#providers';
-import { script } from '../../examples/incident-triage/script.ts';
+import { startScriptedServer, type Script } from '#providers';
+import { script as triage } from '../../examples/incident-triage/script.ts';
 import { start as startIncidents } from '../../examples/incident-triage/service/start.ts';
 import { startEffectSink, type EffectSink } from './effect-sink.ts';
+import { playPlan } from './plan.script.ts';
 
 /** What lies outside the installation under test: source systems and the model. */
 export interface World {
@@ -16,6 +17,10 @@ export interface World {
 }
 
 const here = import.meta.dirname;
+
+/** One model for both agents: who is offered probe tools plays the plan of its user. */
+const script: Script = (request) =>
+  request.tools.some((tool) => tool.startsWith('probe__')) ? playPlan(request) : triage(request);
 
 export async function startWorld(examples = path.join(here, '../../examples')): Promise<World> {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'countersign-world-'));
