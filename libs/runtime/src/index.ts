@@ -1,3 +1,4 @@
+export * from './boot/check-database.ts';
 export * from './boot/open-services.ts';
 export * from './boot/run-services.ts';
 export * from './door.ts';

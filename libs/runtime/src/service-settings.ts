@@ -26,3 +26,6 @@ export const SERVICE_SETTING_NAMES: readonly string[] = [
   'COUNTERSIGN_VIEW_PACE_MS',
   'COUNTERSIGN_WORKSPACES',
 ];
+
+/** Settings of the command line: a shell that has them may start services too. */
+export const CLIENT_SETTING_NAMES: readonly string[] = ['COUNTERSIGN_URL', 'COUNTERSIGN_TOKEN'];

@@ -11,11 +11,11 @@ import { startInternalServer, type InternalServer } from '../http/internal-serve
 import { ServiceReads } from '../http/reads.ts';
 import { createLog, errorFields, type Log } from '../log.ts';
 import { platformSettings, SERVICE_NAMES, type PlatformSettings } from '../platform.settings.ts';
-import { SERVICE_SETTING_NAMES } from '../service-settings.ts';
+import { CLIENT_SETTING_NAMES, SERVICE_SETTING_NAMES } from '../service-settings.ts';
 import { resolveSettings, type Environment, type SettingsShape } from '../settings.ts';
 import { checkConsumers, checkPools } from './boot-checks.ts';
 import { checkDatabase } from './check-database.ts';
-import { openNestApp, type NestDoor } from './nest-app.ts';
+import type { NestDoor } from './nest-app.ts';
 
 /**
  * Opens services behind their doors in this process, and closes them in the order that loses nothing.
@@ -62,7 +62,11 @@ export async function openServices(
     platformSettings,
     ...doors.map((door) => door.settings as SettingsShape),
   ) as SettingsShape;
-  const settings = resolveSettings(shape, env, [...DATABASE_URLS, ...SERVICE_SETTING_NAMES]) as PlatformSettings;
+  const settings = resolveSettings(shape, env, [
+    ...DATABASE_URLS,
+    ...SERVICE_SETTING_NAMES,
+    ...CLIENT_SETTING_NAMES,
+  ]) as PlatformSettings;
   checkMode(doors, settings);
   checkPools(settings);
   const closers: (() => Promise<void>)[] = [];
@@ -146,6 +150,7 @@ async function open(
     ...(draining ? ['draining'] : []),
     ...(bus.healthy() ? [] : ['the bus is lost']),
   ];
+  const { openNestApp } = await import('./nest-app.ts'); // what never opens a service, such as the command, does without
   const apps: NestDoor[] = [];
   for (const service of services)
     apps.push(await openNestApp(service.name, service.parts, { bus, settings, notReady }));

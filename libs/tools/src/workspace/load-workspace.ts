@@ -1,11 +1,11 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { parse as parseYaml } from 'yaml';
 import { issueDetails, toolKey } from '#contracts';
 import { CountersignError, parseJson } from '#kernel';
 import { defineContract, isDefinedTool, type DefinedTool } from '../define-tool.ts';
 import { agentDefinitionSchema, type AgentDefinition } from './agent.schema.ts';
+import { DEFAULT_IMPORT_LIMIT_MS, importModule, placeIn } from './import-module.ts';
 
 /** A user's folder: `tools/*.ts|js|mjs|yaml|yml|json`, `policies/*.cedar`, `agents/*.yaml|yml|json`. */
 export interface Workspace {
@@ -33,12 +33,17 @@ const MAX_FILE_BYTES = 1_048_576;
  * load only folders that you trust.
  * @throws CountersignError INVALID_ARGS with every fault of every file in one message
  */
-export async function loadWorkspace(dir: string): Promise<Workspace> {
+export function loadWorkspace(dir: string): Promise<Workspace> {
+  return loadWorkspaceWithin(dir, DEFAULT_IMPORT_LIMIT_MS);
+}
+
+/** As `loadWorkspace`. @param importLimitMs milliseconds that one module may take to be imported */
+export async function loadWorkspaceWithin(dir: string, importLimitMs: number): Promise<Workspace> {
   const root = path.resolve(dir);
   const faults = new Faults(root);
   if (!(await isFolder(root)))
     faults.add(root, 'the workspace folder does not exist; give a folder with tools/, policies/ and agents/');
-  const tools = await loadTools(root, faults);
+  const tools = await loadTools(root, importLimitMs, faults);
   const policies = await loadPolicies(root, faults);
   const agents = await loadAgents(root, faults);
   if (faults.none && tools.length + policies.length + agents.length === 0) {
@@ -72,12 +77,12 @@ class Faults {
   }
 }
 
-async function loadTools(root: string, faults: Faults): Promise<DefinedTool[]> {
+async function loadTools(root: string, importLimitMs: number, faults: Faults): Promise<DefinedTool[]> {
   const where = new Map<string, string>();
   const tools: DefinedTool[] = [];
   for (const file of await filesOf(root, 'tools')) {
     const found = MODULE.test(file)
-      ? await importTools(file, faults)
+      ? await importTools(file, importLimitMs, faults)
       : DOCUMENT.test(file)
         ? await readContract(file, faults)
         : [];
@@ -98,14 +103,14 @@ async function loadTools(root: string, faults: Faults): Promise<DefinedTool[]> {
   return tools;
 }
 
-async function importTools(file: string, faults: Faults): Promise<DefinedTool[]> {
+async function importTools(file: string, importLimitMs: number, faults: Faults): Promise<DefinedTool[]> {
   try {
-    const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+    const module = await importModule(file, importLimitMs);
     const tools = [...new Set(Object.values(module).filter(isDefinedTool))];
     if (tools.length === 0) faults.add(file, 'exports no tool; export what defineTool(…) returns');
     return tools;
   } catch (error) {
-    faults.add(file, `${lineIn(file, error)}${reasonOf(error)}`);
+    faults.add(file, `${placeIn(file, error)}${reasonOf(error)}`);
     return [];
   }
 }
@@ -196,14 +201,3 @@ const isFolder = (file: string): Promise<boolean> =>
 
 /** First line only: what a person needs to find the place. */
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split('\n')[0]!;
-
-/** Where in the file an import failed: Node names it in the stack alone. */
-function lineIn(file: string, error: unknown): string {
-  const stack = String((error as { stack?: unknown } | null)?.stack ?? '');
-  for (const name of [pathToFileURL(file).href, file]) {
-    const at = stack.indexOf(`${name}:`);
-    const line = at < 0 ? undefined : /^:(\d+)/.exec(stack.slice(at + name.length))?.[1];
-    if (line !== undefined) return `line ${line}: `;
-  }
-  return '';
-}
