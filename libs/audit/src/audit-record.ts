@@ -1,0 +1,62 @@
+import { hash } from 'node:crypto';
+
+/** What the verifier reads of a record; everything else is covered by its digest alone. */
+export interface AuditRecordText {
+  readonly ledger: string;
+  readonly sequence: number;
+  /** SHA-256 of the record's bytes, hex. */
+  readonly digest: string;
+  /** Hex digest that the record names as that of the one before it; '' for none. */
+  readonly previous: string;
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export const CHECKPOINT_TYPE = 'dev.countersign.audit.checkpoint.v1';
+
+/** Digest of a record over the bytes that were published: purpose line, then the text. Hex, without the `sha256:` before it. */
+export const digestOfRecord = (text: string): string => hash('sha256', `audit/v1\n${text}`, 'hex');
+
+export type ReadRecord =
+  | { readonly kind: 'record'; readonly record: AuditRecordText }
+  /** A checkpoint among the records of a topic; it has no place in the chain. */
+  | { readonly kind: 'checkpoint'; readonly jws: string }
+  | { readonly kind: 'unreadable'; readonly ledger: string; readonly reason: string };
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+const SEQUENCE = /^[1-9]\d{0,14}$/;
+
+/** Parses once, hashes once. Never throws: what is no record says so. */
+export function readRecord(text: string): ReadRecord {
+  let event: Record<string, unknown> | null;
+  try {
+    event = JSON.parse(text) as Record<string, unknown> | null;
+  } catch {
+    return { kind: 'unreadable', ledger: '', reason: 'it is not JSON' };
+  }
+  if (typeof event !== 'object' || event === null || Array.isArray(event))
+    return { kind: 'unreadable', ledger: '', reason: 'it is not an object' };
+  const { ledger, sequence, previousdigest: previous = '', type, data } = event;
+  const said = typeof ledger === 'string' ? ledger : '';
+  const no = (reason: string): ReadRecord => ({ kind: 'unreadable', ledger: said, reason });
+  if (typeof data !== 'object' || data === null) return no('it has no data');
+  if (type === CHECKPOINT_TYPE && sequence === undefined) {
+    const { jws } = data as { jws?: unknown };
+    return typeof jws === 'string' ? { kind: 'checkpoint', jws } : no('the checkpoint holds no signature');
+  }
+  if (said === '' || typeof type !== 'string') return no('it names no ledger or no type');
+  if (typeof sequence !== 'string' || !SEQUENCE.test(sequence)) return no('it has no sequence');
+  if (previous !== '' && !(typeof previous === 'string' && DIGEST.test(previous)))
+    return no('its previous digest is malformed');
+  return {
+    kind: 'record',
+    record: {
+      ledger: said,
+      sequence: Number(sequence),
+      digest: digestOfRecord(text),
+      previous: previous === '' ? '' : (previous as string).slice(7),
+      type,
+      data: data as Record<string, unknown>,
+    },
+  };
+}
