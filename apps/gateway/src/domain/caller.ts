@@ -7,13 +7,33 @@ export interface Caller {
 }
 
 /** Roles that the gateway knows; contracts and policies may name others. */
-export const ROLES = { agent: 'agent', approver: 'approver', operator: 'operator', auditor: 'auditor' } as const;
+export const ROLES = {
+  /** Starts runs and calls, and sees its own. */
+  agent: 'agent',
+  /** Decides approvals. */
+  approver: 'approver',
+  /** Sees all of the tenant, cancels and resumes its runs. */
+  operator: 'operator',
+  /** Sees all of the tenant. */
+  auditor: 'auditor',
+  /** Publishes tools. */
+  toolPublisher: 'tool-publisher',
+  /** May all that an operator and an auditor may. */
+  tenantAdmin: 'tenant-admin',
+} as const;
+
+/** Who may look at runs and calls. */
+export const READERS = [ROLES.agent, ROLES.operator, ROLES.auditor, ROLES.tenantAdmin] as const;
+export const APPROVAL_READERS = [ROLES.approver, ROLES.operator, ROLES.auditor, ROLES.tenantAdmin] as const;
+export const AUDIT_READERS = [ROLES.operator, ROLES.auditor, ROLES.tenantAdmin] as const;
+/** Who may end a run or go on with it: the one who started it, and those who run the tenant. */
+export const RUN_KEEPERS = [ROLES.agent, ROLES.operator, ROLES.tenantAdmin] as const;
 
 export const hasRole = (caller: Caller, roles: readonly string[]): boolean =>
   caller.principal.roles.some((role) => roles.includes(role));
 
 /** Sees all of the tenant's runs, not only the own ones. */
-export const seesTenant = (caller: Caller): boolean => hasRole(caller, [ROLES.operator, ROLES.auditor]);
+export const seesTenant = (caller: Caller): boolean => hasRole(caller, AUDIT_READERS);
 
 const DEV_CREDENTIAL = /^dev\.([a-z][a-z0-9-]{0,62})\.([A-Za-z0-9_-]{1,64})\.([a-z][a-z0-9_+-]{0,200})$/;
 

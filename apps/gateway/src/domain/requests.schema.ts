@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { budgetsSchema, callIdSchema, digestSchema, issueDetails, runIdSchema, runStatusSchema } from '#contracts';
-import { APPROVAL_ID_PATTERN, CountersignError } from '#kernel';
+import { digestSchema, issueDetails, writtenBudgetsSchema } from '#contracts';
+import { CountersignError } from '#kernel';
 
 const toolName = z.string().min(1).max(256);
 /** A provider's raw text or an object; the orchestrator's strict parser judges the text. */
@@ -13,14 +13,7 @@ const labels = z
   .refine((value) => Object.keys(value).length <= 32, 'at most 32 labels')
   .optional();
 /** Limits are checked here and filled in later, with the agent's own in between. */
-const budgets = z
-  .strictObject({
-    maxTurns: budgetsSchema.shape.maxTurns.unwrap().optional(),
-    maxCalls: budgetsSchema.shape.maxCalls.unwrap().optional(),
-    maxParallel: budgetsSchema.shape.maxParallel.unwrap().optional(),
-    wallClockMs: budgetsSchema.shape.wallClockMs.unwrap().optional(),
-  })
-  .optional();
+const budgets = writtenBudgetsSchema.optional();
 
 export const agentRunSchema = z.strictObject({
   driver: z.literal('agent').default('agent'),
@@ -64,42 +57,20 @@ export type ProposalsRequest = z.infer<typeof proposalsSchema>;
 
 export const emptySchema = z.strictObject({});
 
+export const cancelSchema = z.strictObject({ reason: z.string().min(1).max(2000).optional() });
+export type CancelRequest = z.infer<typeof cancelSchema>;
+
+export const resumeSchema = z.strictObject({
+  budgets: writtenBudgetsSchema.refine((value) => Object.keys(value).length > 0, 'name the limits to raise'),
+});
+export type ResumeRequest = z.infer<typeof resumeSchema>;
+
 export const decisionSchema = z.strictObject({
   decision: z.enum(['approved', 'rejected']),
   digest: digestSchema,
   reason: z.string().max(2000).optional(),
 });
 export type DecisionRequest = z.infer<typeof decisionSchema>;
-
-const limit = (max: number) =>
-  z.coerce
-    .number({ error: `expected a whole number from 1 to ${max}` })
-    .int()
-    .min(1)
-    .max(max)
-    .default(50);
-
-export const runsQuerySchema = z.strictObject({
-  limit: limit(200),
-  after: runIdSchema.optional(),
-  status: runStatusSchema.optional(),
-});
-export const approvalsQuerySchema = z.strictObject({
-  limit: limit(200),
-  after: z.string().regex(APPROVAL_ID_PATTERN).optional(),
-  status: z.enum(['pending', 'approved', 'rejected', 'expired', 'withdrawn', 'superseded', 'consumed']).optional(),
-});
-export const auditQuerySchema = z.strictObject({
-  limit: limit(500),
-  /** The number that the page before gave as `next`. */
-  after: z
-    .string()
-    .regex(/^\d{1,15}$/, 'expected the `next` of the page before')
-    .optional(),
-  runId: runIdSchema.optional(),
-  callId: callIdSchema.optional(),
-});
-export const noQuerySchema = z.strictObject({});
 
 /** @throws CountersignError INVALID_ARGS with every fault and its JSON pointer */
 export function parseShape<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {

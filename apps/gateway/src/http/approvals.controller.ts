@@ -2,7 +2,8 @@ import { Controller, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestj
 import type { JsonLimits } from '#kernel';
 import type { ApprovalDesk } from '../adapters/approval-desk.ts';
 import { ROLES } from '../domain/caller.ts';
-import { approvalsQuerySchema, decisionSchema, parseShape } from '../domain/requests.schema.ts';
+import { approvalsQuerySchema } from '../domain/queries.schema.ts';
+import { decisionSchema, parseShape } from '../domain/requests.schema.ts';
 import { asPage, publicView } from '../domain/views.ts';
 import type { Access } from './access.ts';
 import type { HttpReply, HttpRequest } from './http-request.ts';

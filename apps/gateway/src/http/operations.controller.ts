@@ -1,7 +1,8 @@
 import { Controller, Get, Inject, Req } from '@nestjs/common';
 import type { Reads } from '#runtime';
 import { ROLES } from '../domain/caller.ts';
-import { auditQuerySchema, parseShape } from '../domain/requests.schema.ts';
+import { auditQuerySchema } from '../domain/queries.schema.ts';
+import { parseShape } from '../domain/requests.schema.ts';
 import { asPage, type View } from '../domain/views.ts';
 import type { Access } from './access.ts';
 import type { HttpRequest } from './http-request.ts';

@@ -4,13 +4,13 @@ import type { Reads } from '#runtime';
 import type { RunViews } from '../adapters/run-views.ts';
 import { ROLES, seesTenant } from '../domain/caller.ts';
 import { notFound } from '../domain/problem.ts';
+import { runsQuerySchema } from '../domain/queries.schema.ts';
 import {
   agentRunSchema,
   clientRunSchema,
   emptySchema,
   parseShape,
   proposalsSchema,
-  runsQuerySchema,
 } from '../domain/requests.schema.ts';
 import { resultOf } from '../domain/result-view.ts';
 import { asPage, maySee, publicView, type View } from '../domain/views.ts';

@@ -1,7 +1,8 @@
 import { Controller, Get, Inject, Req } from '@nestjs/common';
 import { modelToolName, toolName, type PublishedContract } from '#contracts';
 import type { ToolCatalogue } from '../adapters/tool-catalogue.ts';
-import { noQuerySchema, parseShape } from '../domain/requests.schema.ts';
+import { noQuerySchema } from '../domain/queries.schema.ts';
+import { parseShape } from '../domain/requests.schema.ts';
 import type { Access } from './access.ts';
 import type { HttpRequest } from './http-request.ts';
 import { ACCESS, TOOLS } from './tokens.ts';

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { callIdSchema, callStatusSchema, runIdSchema, runStatusSchema } from '#contracts';
+
+const limit = (max: number) =>
+  z.coerce
+    .number({ error: `expected a whole number from 1 to ${max}` })
+    .int()
+    .min(1)
+    .max(max)
+    .default(50)
+    .describe('Items of a page.');
+
+const after = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,1024}$/, 'expected the `next` of the page before')
+  .optional()
+  .describe('The `next` of the page before, with the same filters.');
+
+const label = z
+  .string()
+  .max(321)
+  .regex(/^[^:]{1,64}:.{0,256}$/su, 'expected key:value')
+  .describe('key:value');
+
+export const runsQuerySchema = z.strictObject({
+  limit: limit(200),
+  after,
+  status: runStatusSchema.optional(),
+  agent: z.string().min(1).max(128).optional().describe('Name of the agent.'),
+  label: z
+    .union([label, z.array(label).min(1).max(8)], { error: 'expected key:value, at most 8 times' })
+    .optional()
+    .describe('Runs that carry this label; given more than once: all of them.'),
+});
+
+/** States of a call that is not settled. */
+export const OPEN_CALL_STATUSES = ['proposed', 'asked', 'granted'] as const;
+export const callsQuerySchema = z.strictObject({
+  limit: limit(200),
+  after,
+  runId: runIdSchema.optional(),
+  status: z.enum([...OPEN_CALL_STATUSES, ...callStatusSchema.options]).optional(),
+  tool: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*(@[0-9A-Za-z.+-]{1,64})?$/, 'expected ns.name or ns.name@version')
+    .max(256)
+    .optional()
+    .describe('ns.name for all versions, or ns.name@version.'),
+});
+
+export const APPROVAL_STATUSES = [
+  'pending',
+  'approved',
+  'rejected',
+  'expired',
+  'withdrawn',
+  'superseded',
+  'consumed',
+] as const;
+export const approvalsQuerySchema = z.strictObject({
+  limit: limit(200),
+  after,
+  status: z.enum(APPROVAL_STATUSES).optional(),
+});
+
+export const auditQuerySchema = z.strictObject({
+  limit: limit(500),
+  after,
+  runId: runIdSchema.optional(),
+  callId: callIdSchema.optional(),
+});
+
+export const noQuerySchema = z.strictObject({});
+
+/** `label=k:v` of a query, once or more often, as a record. */
+export const labelsOf = (found: string | readonly string[] | undefined): Record<string, string> | undefined =>
+  found === undefined
+    ? undefined
+    : Object.fromEntries(
+        [found].flat().map((text) => [text.slice(0, text.indexOf(':')), text.slice(text.indexOf(':') + 1)]),
+      );

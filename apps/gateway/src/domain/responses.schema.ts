@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import {
+  callErrorSchema,
+  callIdSchema,
+  callStatusSchema,
+  digestSchema,
+  driverSchema,
+  runIdSchema,
+  runOutcomeSchema,
+  runStatusSchema,
+} from '#contracts';
+import { ERROR_CODE_NAMES } from '#kernel';
+import { APPROVAL_STATUSES, OPEN_CALL_STATUSES } from './queries.schema.ts';
+
+/** What the API answers. Objects may gain fields; a client ignores what it does not know. */
+const time = z.iso.datetime().describe('RFC 3339');
+const effect = z.enum(['none', 'applied', 'unknown']);
+const accepted = z.literal('accepted').describe('The command is durable; look again for what becomes of it.');
+
+const detail = z.looseObject({
+  path: z.string().describe('JSON pointer, `header:` or `query:` and a name; "" = the whole.'),
+  rule: z.string(),
+  message: z.string().optional(),
+  allowed: z.array(z.unknown()).optional(),
+});
+
+/** RFC 9457, `application/problem+json`. */
+export const problemSchema = z.looseObject({
+  type: z.string(),
+  title: z.string(),
+  status: z.int().min(400).max(599),
+  detail: z.string(),
+  code: z.enum(ERROR_CODE_NAMES),
+  details: z.array(detail),
+  requestId: z.string(),
+});
+
+export const callSummarySchema = z.looseObject({
+  callId: callIdSchema,
+  providerCallId: z.string().nullable(),
+  tool: z.string().nullable(),
+  status: z.enum(['accepted', ...OPEN_CALL_STATUSES, ...callStatusSchema.options]),
+  errorCode: z.enum(ERROR_CODE_NAMES).nullable(),
+  replayed: z.boolean(),
+  effect: effect.nullable(),
+  approvalId: z.string().nullable(),
+});
+
+export const runViewSchema = z.looseObject({
+  runId: runIdSchema,
+  driver: driverSchema.nullable(),
+  agent: z.string().nullable(),
+  principal: z.string().nullable(),
+  status: z.enum(['accepted', ...runStatusSchema.options]),
+  outcome: runOutcomeSchema.nullable(),
+  cause: z.looseObject({ code: z.enum(ERROR_CODE_NAMES), message: z.string() }).nullable(),
+  answer: z.string().nullable().describe('Text of a model: untrusted.'),
+  taskId: z.string().nullable(),
+  labels: z.record(z.string(), z.string()),
+  turns: z.int(),
+  startedAt: time.nullable(),
+  endedAt: time.nullable(),
+  calls: z.array(callSummarySchema),
+  effects: z
+    .array(
+      z.looseObject({
+        callId: callIdSchema,
+        tool: z.string().nullable(),
+        effect,
+        resourceIds: z.array(z.string()),
+      }),
+    )
+    .describe('What was changed, from the journal.'),
+});
+
+const identified = {
+  tool: z.string(),
+  callId: callIdSchema,
+  runId: runIdSchema,
+  providerCallId: z.string().nullable(),
+  requestId: z.string(),
+  replayed: z.boolean(),
+};
+const succeeded = z.looseObject({
+  ok: z.literal(true),
+  data: z.unknown().describe('The sanitized result: untrusted.'),
+  ...identified,
+  evidence: z.looseObject({ resourceIds: z.array(z.string()), sources: z.array(z.unknown()) }),
+  truncated: z.looseObject({ reason: z.string(), originalBytes: z.number() }).nullable(),
+  fault: callErrorSchema.nullable().describe('A fault of the reply; the effect stands all the same.'),
+});
+const failed = z.looseObject({
+  ok: z.literal(false),
+  error: z.looseObject({ code: z.enum(ERROR_CODE_NAMES), message: z.string(), details: z.array(detail) }),
+  status: callStatusSchema,
+  effect,
+  approvalId: z.string().nullable(),
+  retryable: z.boolean(),
+  retryAfterMs: z.number().nullable(),
+  requiresApproval: z.boolean(),
+  userActionRequired: z.boolean(),
+  humanTakeover: z.boolean(),
+  changeArguments: z.boolean(),
+  ...identified,
+});
+export const callResultSchema = z.discriminatedUnion('ok', [succeeded, failed]);
+
+export const callViewSchema = callSummarySchema.extend({
+  runId: runIdSchema,
+  principal: z.string().nullable(),
+  contractDigest: digestSchema.nullable(),
+  decision: z.enum(['allow', 'ask', 'deny']).nullable(),
+  attempts: z.int(),
+  durationMs: z.number().nullable(),
+  result: callResultSchema.nullable(),
+});
+/** Lists hold no results: read the call for its own. */
+export const listedCallSchema = callViewSchema.omit({ result: true });
+
+export const acceptedRunSchema = z.looseObject({ runId: runIdSchema, status: accepted });
+export const acceptedCallSchema = z.looseObject({ runId: runIdSchema, callId: callIdSchema, status: accepted });
+export const proposedCallsSchema = z.looseObject({
+  runId: runIdSchema,
+  calls: z.array(z.union([callResultSchema, z.looseObject({ callId: callIdSchema, status: accepted })])),
+});
+
+export const approvalViewSchema = z.looseObject({
+  approvalId: z.string(),
+  callId: callIdSchema,
+  runId: runIdSchema,
+  status: z.enum(APPROVAL_STATUSES),
+  digest: digestSchema.describe('What a decision must name.'),
+  tool: z.string(),
+  contractDigest: digestSchema,
+  argumentsDigest: digestSchema,
+  policyDigest: digestSchema,
+  arguments: z.record(z.string(), z.unknown()).describe('As they will run: untrusted.'),
+  origins: z.record(z.string(), z.string()),
+  resources: z.array(z.string()),
+  risk: z.string(),
+  sideEffects: z.string(),
+  requester: z.looseObject({ id: z.string(), kind: z.string(), roles: z.array(z.string()) }),
+  approverRoles: z.array(z.string()),
+  forbidSelf: z.boolean(),
+  reasons: z.array(z.string()),
+  expiresAt: time,
+  requestedAt: time,
+  decidedBy: z.string().nullable(),
+  decidedAt: time.nullable(),
+  reason: z.string().nullable(),
+});
+
+export const toolViewSchema = z.looseObject({
+  tool: z.string(),
+  version: z.string(),
+  digest: digestSchema,
+  modelName: z.string(),
+  layer: z.string(),
+  title: z.string(),
+  description: z.string(),
+  whenToUse: z.string(),
+  whenNotToUse: z.string(),
+  input: z.unknown(),
+  output: z.unknown(),
+  sideEffects: z.string(),
+  risk: z.string(),
+  approval: z.string(),
+});
+export const toolContractViewSchema = z.looseObject({
+  tool: z.string(),
+  version: z.string(),
+  digest: digestSchema,
+  modelName: z.string(),
+  live: z.boolean().describe('Is this the version that ns.name means?'),
+  contract: z.looseObject({}).describe('As published, but how and where it runs.'),
+});
+
+export const page = <S extends z.ZodType>(item: S) =>
+  z.looseObject({
+    items: z.array(item),
+    next: z.string().nullable().describe('Give it as `after` for the next page; null = no more.'),
+  });
+
+/** CloudEvents 1.0, as on the audit topic. */
+export const auditRecordSchema = z.looseObject({ specversion: z.string(), id: z.string(), type: z.string() });
+export const checkpointsSchema = z.looseObject({ items: z.array(z.looseObject({})) });
+export const keySetSchema = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })) });
+export const versionSchema = z.looseObject({ name: z.string(), version: z.string(), api: z.string() });
