@@ -19,6 +19,7 @@ import { gatewayConsumers } from './gateway.handlers.ts';
 import { gatewayReads } from './gateway.reads.ts';
 import { Access, checkAccessSettings } from './http/access.ts';
 import { ApprovalsController } from './http/approvals.controller.ts';
+import { AuditController } from './http/audit.controller.ts';
 import { CallsController } from './http/calls.controller.ts';
 import { httpFront } from './http/http-front.ts';
 import { OperationsController } from './http/operations.controller.ts';
@@ -61,6 +62,7 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
           ApprovalsController,
           ToolsController,
           OperationsController,
+          AuditController,
           ...(options.controllers ?? []),
         ],
         providers: [

@@ -3,7 +3,10 @@ import { callIdSchema, runIdSchema, tenantSchema } from '#contracts';
 import { runIdOfCall } from '#kernel';
 import type { Database } from '#persistence';
 import type { ReadPort } from '#runtime';
+import { readCheckpoints } from './adapters/read-checkpoints.query.ts';
 import { countRecords, readRecords } from './adapters/read-records.query.ts';
+import { checkpointKeys } from './adapters/signing-key.repository.ts';
+import type { Checkpointer } from './work/checkpointer.ts';
 
 const auditQuestion = z.object({
   tenant: tenantSchema,
@@ -12,17 +15,18 @@ const auditQuestion = z.object({
   runId: runIdSchema.optional(),
   callId: callIdSchema.optional(),
 });
+const checkpointsQuestion = auditQuestion.pick({ tenant: true, after: true, limit: true });
 const countQuestion = z.object({ tenant: tenantSchema, runIds: z.array(runIdSchema).max(1000).optional() });
 
 export interface AuditPage {
-  /** CloudEvents as published. */
+  /** CloudEvents as published; checkpoints. */
   readonly items: readonly unknown[];
   /** Give it as `after` for what follows; null = nothing more for now. */
   readonly next: string | null;
 }
 
 /** The questions that the gateway may ask; each names its tenant (G12). */
-export function telemetryReads(database: Database): ReadPort {
+export function telemetryReads(database: Database, checkpointer: Pick<Checkpointer, 'sign'>): ReadPort {
   return {
     async audit(args: unknown): Promise<AuditPage> {
       const question = auditQuestion.parse(args);
@@ -39,5 +43,16 @@ export function telemetryReads(database: Database): ReadPort {
       const { tenant, runIds } = countQuestion.parse(args);
       return { count: await countRecords(database, tenant, runIds) };
     },
+
+    /** Signed heads by growing size; `after` is a size. Whoever begins gets a head that is signed as of now. */
+    async checkpoints(args: unknown): Promise<AuditPage> {
+      const { tenant, after, limit } = checkpointsQuestion.parse(args);
+      if (after === 0) await checkpointer.sign(tenant);
+      const items = await readCheckpoints(database, tenant, after, limit);
+      return { items, next: items.length === limit ? String(items.at(-1)!.size) : null };
+    },
+
+    /** Public keys that may sign checkpoints: a JWKS, the same for all tenants. */
+    keys: () => checkpointKeys(database),
   };
 }

@@ -5,6 +5,16 @@ import { advancePublished } from '../adapters/advance-published.query.ts';
 import { readUnpublished } from '../adapters/read-unpublished.query.ts';
 import { auditMessage, type AuditRecord } from '../domain/chain-events.ts';
 
+export interface AuditPublisherOptions {
+  readonly publisher: Publisher;
+  readonly database: Database;
+  readonly log: Log;
+  /** Milliseconds between looks for records that stayed unpublished. */
+  readonly sweepMs: number;
+  /** Told how many records were published. */
+  readonly onPublished: (records: number) => void;
+}
+
 /**
  * Publishes the records of the ledgers: the table of records is its own outbox.
  *
@@ -18,15 +28,17 @@ export class AuditPublisher implements Worker {
   readonly #database: Database;
   readonly #log: Log;
   readonly #sweepMs: number;
+  readonly #onPublished: (records: number) => void;
   #queue: AuditRecord[] = [];
   #working: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(options: { publisher: Publisher; database: Database; log: Log; sweepMs: number }) {
+  constructor(options: AuditPublisherOptions) {
     this.#publisher = options.publisher;
     this.#database = options.database;
     this.#log = options.log;
     this.#sweepMs = options.sweepMs;
+    this.#onPublished = options.onPublished;
   }
 
   start(): void {
@@ -71,6 +83,7 @@ export class AuditPublisher implements Worker {
       try {
         await this.#publisher.publish(records.map(auditMessage));
         await advancePublished(this.#database, spansOf(records));
+        this.#onPublished(records.length);
       } catch (error) {
         this.#log.warn(errorFields(error), 'audit records stay unpublished for now; the sweep sends them again');
       }

@@ -1,0 +1,38 @@
+import { Controller, Get, Inject, Req } from '@nestjs/common';
+import type { Reads } from '#runtime';
+import { ROLES } from '../domain/caller.ts';
+import { auditQuerySchema, noQuerySchema, parseShape } from '../domain/requests.schema.ts';
+import { asPage, type View } from '../domain/views.ts';
+import type { Access } from './access.ts';
+import type { HttpRequest } from './http-request.ts';
+import { ACCESS, READS } from './tokens.ts';
+
+export const checkpointsQuerySchema = auditQuerySchema.pick({ limit: true, after: true });
+
+/** What an auditor needs beside the records: signed heads of the tenant's ledger, and the keys that may sign them. */
+@Controller('v1/audit')
+export class AuditController {
+  readonly #access: Access;
+  readonly #reads: Reads;
+
+  constructor(@Inject(ACCESS) access: Access, @Inject(READS) reads: Reads) {
+    this.#access = access;
+    this.#reads = reads;
+  }
+
+  @Get('checkpoints')
+  async checkpoints(@Req() request: HttpRequest): Promise<object> {
+    const caller = this.#access.require(request, ROLES.operator, ROLES.auditor);
+    const query = parseShape(checkpointsQuerySchema, request.query, 'The query has the wrong shape');
+    const answer = await this.#reads.read<unknown>('telemetry', 'checkpoints', { ...query, tenant: caller.tenant });
+    return asPage(answer, (checkpoint: View) => checkpoint);
+  }
+
+  @Get('keys')
+  async keys(@Req() request: HttpRequest): Promise<object> {
+    this.#access.require(request, ROLES.operator, ROLES.auditor);
+    parseShape(noQuerySchema, request.query, 'The query has the wrong shape');
+    const { keys } = await this.#reads.read<{ keys: unknown[] }>('telemetry', 'keys', {});
+    return { keys };
+  }
+}
