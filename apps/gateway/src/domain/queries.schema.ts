@@ -70,6 +70,9 @@ export const auditQuerySchema = z.strictObject({
   callId: callIdSchema.optional(),
 });
 
+/** `after`: the size that the page before gave as `next`. */
+export const checkpointsQuerySchema = auditQuerySchema.pick({ limit: true, after: true });
+
 export const noQuerySchema = z.strictObject({});
 
 /** `label=k:v` of a query, once or more often, as a record. */

@@ -183,6 +183,14 @@ export const page = <S extends z.ZodType>(item: S) =>
 
 /** CloudEvents 1.0, as on the audit topic. */
 export const auditRecordSchema = z.looseObject({ specversion: z.string(), id: z.string(), type: z.string() });
-export const checkpointsSchema = z.looseObject({ items: z.array(z.looseObject({})) });
+/** A signed head of the tenant's ledger; `jws` alone proves anything. */
+export const checkpointSchema = z.looseObject({
+  ledger: z.string(),
+  size: z.int(),
+  head: z.string(),
+  kid: z.string(),
+  time: z.string(),
+  jws: z.string(),
+});
 export const keySetSchema = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })) });
 export const versionSchema = z.looseObject({ name: z.string(), version: z.string(), api: z.string() });

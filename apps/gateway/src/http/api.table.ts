@@ -237,10 +237,10 @@ export const API: readonly ApiRoute[] = [
     path: '/v1/audit/checkpoints',
     operationId: 'listCheckpoints',
     tag: 'audit',
-    summary: "Signed heads of the tenant's ledgers.",
+    summary: "Signed heads of the tenant's ledger, by growing size.",
     roles: AUDIT_READERS,
-    query: query.noQuerySchema,
-    responses: { 200: json('All of them.', response.checkpointsSchema), ...problems('query') },
+    query: query.checkpointsQuerySchema,
+    responses: { 200: json('A page.', response.page(response.checkpointSchema)), ...problems('query') },
   },
   {
     method: 'GET',

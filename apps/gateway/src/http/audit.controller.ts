@@ -1,13 +1,12 @@
 import { Controller, Get, Inject, Req } from '@nestjs/common';
 import type { Reads } from '#runtime';
 import { ROLES } from '../domain/caller.ts';
-import { auditQuerySchema, noQuerySchema, parseShape } from '../domain/requests.schema.ts';
+import { checkpointsQuerySchema, noQuerySchema } from '../domain/queries.schema.ts';
+import { parseShape } from '../domain/requests.schema.ts';
 import { asPage, type View } from '../domain/views.ts';
 import type { Access } from './access.ts';
 import type { HttpRequest } from './http-request.ts';
 import { ACCESS, READS } from './tokens.ts';
-
-export const checkpointsQuerySchema = auditQuerySchema.pick({ limit: true, after: true });
 
 /** What an auditor needs beside the records: signed heads of the tenant's ledger, and the keys that may sign them. */
 @Controller('v1/audit')
