@@ -1,9 +1,12 @@
 import { z } from 'zod';
-import { callIdSchema, runIdSchema, runStatusSchema, tenantSchema } from '#contracts';
+import { callIdSchema, callStatusSchema, runIdSchema, runStatusSchema, tenantSchema } from '#contracts';
 import type { Database } from '#persistence';
 import type { ReadPort } from '#runtime';
+import { listCalls } from './adapters/list-calls.query.ts';
 import { readCall, readCallsOfRuns } from './adapters/read-calls.query.ts';
+import { readProgress } from './adapters/read-progress.query.ts';
 import { readRun, readRuns } from './adapters/read-runs.query.ts';
+import { showProgress, type ProgressView } from './domain/show-progress.ts';
 import { showCall, showRun, type CallView, type RunView } from './domain/show-views.ts';
 
 const runQuestion = z.object({ tenant: tenantSchema, runId: runIdSchema });
@@ -13,6 +16,17 @@ const runsQuestion = z.object({
   limit: z.int().min(1).max(500).default(50),
   after: runIdSchema.optional(),
   status: runStatusSchema.optional(),
+  principal: z.string().max(128).optional(),
+  agent: z.string().max(128).optional(),
+  labels: z.record(z.string(), z.string()).optional(),
+});
+const callsQuestion = z.object({
+  tenant: tenantSchema,
+  limit: z.int().min(1).max(500).default(50),
+  after: callIdSchema.optional(),
+  runId: runIdSchema.optional(),
+  status: z.enum(['proposed', 'asked', 'granted', ...callStatusSchema.options]).optional(),
+  tool: z.string().max(256).optional(),
   principal: z.string().max(128).optional(),
 });
 
@@ -57,6 +71,21 @@ export function stateStoreReads(database: Database): ReadPort {
     async calls(args: unknown): Promise<Page<CallView>> {
       const { tenant, runId } = runQuestion.parse(args);
       return { items: (await readCallsOfRuns(database, tenant, [runId])).map(showCall), next: null };
+    },
+
+    async callsPage(args: unknown): Promise<Page<CallView>> {
+      const question = callsQuestion.parse(args);
+      const calls = await listCalls(database, question);
+      return {
+        items: calls.map(showCall),
+        next: calls.length === question.limit ? calls.at(-1)!.call_id : null,
+      };
+    },
+
+    async progress(args: unknown): Promise<ProgressView | null> {
+      const { tenant, runId } = runQuestion.parse(args);
+      const stored = await readProgress(database, tenant, runId);
+      return stored ? showProgress(stored) : null;
     },
   };
 }

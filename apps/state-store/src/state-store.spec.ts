@@ -173,6 +173,49 @@ describe('the state store', () => {
     ).toEqual([]);
   });
 
+  it('lists runs that carry all the labels asked for, and those of one agent', async () => {
+    const { runId, facts } = runFacts('labelled');
+    await deliver(facts);
+    const asked = async (filter: object): Promise<string[]> =>
+      (await store.read<{ items: RunView[] }>('runs', { tenant: 'labelled', limit: 10, ...filter })).items.map(
+        (view) => view.runId,
+      );
+    expect(await asked({ labels: { team: 'ops' }, agent: 'triage' })).toEqual([runId]);
+    expect(await asked({ labels: { team: 'ops', more: 'x' } })).toEqual([]);
+    expect(await asked({ agent: 'other' })).toEqual([]);
+  });
+
+  it('lists calls page by page, newest first, by run, status and tool, without results', async () => {
+    const mine = runFacts('calls');
+    await deliver(mine.facts);
+    await deliver(runFacts('calls').facts);
+    const asked = (filter: object): Promise<{ items: CallView[]; next: string | null }> =>
+      store.read('callsPage', { tenant: 'calls', ...filter });
+    const first = await asked({ limit: 4 });
+    const second = await asked({ limit: 4, after: first.next });
+    expect(new Set([...first.items, ...second.items].map((view) => view.callId)).size).toBe(6);
+    expect(second.next).toBeNull();
+    expect((await asked({ runId: mine.runId })).items.map((view) => view.callId).sort()).toEqual(mine.callIds);
+    expect((await asked({ runId: mine.runId, status: 'rejected' })).items).toMatchObject([{ tool: 'no_such_tool' }]);
+    expect((await asked({ tool: 'ops.write' })).items).toHaveLength(2);
+    expect((await asked({ tool: 'ops.writ' })).items).toEqual([]);
+    expect((await asked({ tool: 'ops.write@1.0.0', runId: mine.runId })).items).toMatchObject([{ result: null }]);
+    expect((await store.read<{ items: CallView[] }>('callsPage', { tenant: 'none' })).items).toEqual([]);
+  });
+
+  it('says how far a run and its calls have come, by rank', async () => {
+    const { runId, callIds, facts } = runFacts();
+    expect(await store.read('progress', { tenant: 'dev', runId })).toBeNull();
+    await deliver(facts);
+    expect(await store.read('progress', { tenant: 'dev', runId })).toMatchObject({
+      turns: 2,
+      endedRank: 1,
+      status: 'completed',
+      calls: callIds.map((callId) => ({ callId, rank: 1_000_000_000 })),
+    });
+    expect(await store.read('progress', { tenant: 'other', runId })).toBeNull();
+  });
+
   it('texts that PostgreSQL cannot hold do not stop the fold', async () => {
     const { callIds, facts } = runFacts();
     const rejected = structuredClone(facts.find((fact) => fact.topic === 'call.rejected')!);

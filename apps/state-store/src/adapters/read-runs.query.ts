@@ -15,6 +15,9 @@ export interface RunsQuestion {
   readonly after?: string | undefined;
   readonly status?: string | undefined;
   readonly principal?: string | undefined;
+  readonly agent?: string | undefined;
+  /** Runs that carry all of these. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
 export const readRun = async (sql: Sql, tenant: string, runId: string): Promise<StoredRun | undefined> =>
@@ -27,7 +30,10 @@ export const readRun = async (sql: Sql, tenant: string, runId: string): Promise<
   )[0];
 
 /** Newest first. */
-export const readRuns = (sql: Sql, { tenant, limit, after, status, principal }: RunsQuestion): Promise<StoredRun[]> =>
+export const readRuns = (
+  sql: Sql,
+  { tenant, limit, after, status, principal, agent, labels }: RunsQuestion,
+): Promise<StoredRun[]> =>
   sql.query<StoredRun>({
     name: 'read-runs',
     text: `select r.* from run_view r
@@ -35,7 +41,17 @@ export const readRuns = (sql: Sql, { tenant, limit, after, status, principal }: 
               and ($3::text is null or (r.first_seen, r.run_id) < (select a.first_seen, a.run_id from run_view a where a.tenant = $1 and a.run_id = $3))
               and ($4::text is null or coalesce(r.status, ${OPEN_STATUS_SQL}) = $4)
               and ($5::text is null or r.principal = $5)
+              and ($6::text is null or r.agent = $6)
+              and ($7::text is null or r.labels::jsonb @> $7::jsonb)
             order by r.first_seen desc, r.run_id desc
             limit $2`,
-    values: [tenant, limit, after ?? null, status ?? null, principal ?? null],
+    values: [
+      tenant,
+      limit,
+      after ?? null,
+      status ?? null,
+      principal ?? null,
+      agent ?? null,
+      labels === undefined ? null : JSON.stringify(labels),
+    ],
   });

@@ -49,3 +49,4 @@ create table call_view (
   primary key (tenant, call_id)
 ) with (fillfactor = 60);
 create index call_view_of_run on call_view (tenant, run_id);
+create index call_view_newest on call_view (tenant, first_seen desc, call_id desc);
