@@ -143,7 +143,7 @@ export const CATALOGUE = {
     key: 'callId',
     kind: 'fact',
     producer: 'policy',
-    consumers: ['state-store', 'telemetry'],
+    consumers: ['gateway', 'state-store', 'telemetry'],
     meaning: 'Policy allowed the call and minted a grant.',
   }),
   ApprovalRequested: row(approval.approvalRequestedSchema, {
