@@ -22,6 +22,7 @@ import { ApprovalsController } from './http/approvals.controller.ts';
 import { AuditController } from './http/audit.controller.ts';
 import { CallsController } from './http/calls.controller.ts';
 import { httpFront } from './http/http-front.ts';
+import { OpenApiController } from './http/openapi.controller.ts';
 import { OperationsController } from './http/operations.controller.ts';
 import { RunsController } from './http/runs.controller.ts';
 import * as tokens from './http/tokens.ts';
@@ -62,6 +63,7 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
           ApprovalsController,
           ToolsController,
           OperationsController,
+          OpenApiController,
           AuditController,
           ...(options.controllers ?? []),
         ],

@@ -194,3 +194,4 @@ export const checkpointSchema = z.looseObject({
 });
 export const keySetSchema = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })) });
 export const versionSchema = z.looseObject({ name: z.string(), version: z.string(), api: z.string() });
+export const openApiSchema = z.looseObject({ openapi: z.string() });

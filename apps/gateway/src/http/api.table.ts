@@ -261,4 +261,13 @@ export const API: readonly ApiRoute[] = [
     roles: 'public',
     responses: { 200: json('Name and version.', response.versionSchema), ...problems() },
   },
+  {
+    method: 'GET',
+    path: '/openapi.json',
+    operationId: 'getOpenApi',
+    tag: 'service',
+    summary: 'This description.',
+    roles: 'public',
+    responses: { 200: json('OpenAPI 3.1.', response.openApiSchema), ...problems() },
+  },
 ];
