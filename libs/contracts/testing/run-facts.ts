@@ -1,4 +1,4 @@
-import { message, settledTopic, TOPICS, type Message, type MessageContext } from '#contracts';
+import { callsDigest, message, settledTopic, TOPICS, type Message, type MessageContext } from '#contracts';
 import { callIdOf, digestText, newId } from '#kernel';
 
 export interface FactAt {
@@ -13,7 +13,11 @@ const NOW = Date.UTC(2026, 0, 1);
 const principal = () => ({ ...PRINCIPAL, roles: [...PRINCIPAL.roles] });
 
 /** Every fact of one agent run with a read, an approved write (judged twice) and a rejected proposal, in order of happening. */
-export function runFacts(tenant = 'dev', runId = newId('run')): { runId: string; callIds: string[]; facts: FactAt[] } {
+export function runFacts(
+  tenant = 'dev',
+  runId = newId('run'),
+  runNo?: number,
+): { runId: string; callIds: string[]; facts: FactAt[] } {
   const callIds = [1, 2, 3].map((n) => callIdOf(runId, n));
   const [read, write, wrong] = callIds as [string, string, string];
   let at = 0;
@@ -91,6 +95,7 @@ export function runFacts(tenant = 'dev', runId = newId('run')): { runId: string;
         taskId: 't',
         callIds: [],
         labels: { team: 'ops' },
+        ...(runNo === undefined ? {} : { runNo }),
       }),
     ),
     on(
@@ -173,7 +178,7 @@ export function runFacts(tenant = 'dev', runId = newId('run')): { runId: string;
         cause: null,
         episode: 1,
         callCount: 3,
-        callsDigest: DIGEST,
+        callsDigest: callsDigest(callIds),
         turns: 2,
         answer: 'done',
       }),
