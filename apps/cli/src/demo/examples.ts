@@ -1,69 +1,76 @@
-import { spawn } from 'node:child_process';
-import path from 'node:path';
 import { startScriptedServer } from '#providers';
-import type { Environment } from '#runtime';
-import { script, TASK } from '../../../../examples/incident-triage/script.ts';
+import { freePort, type Environment } from '#runtime';
+import { EXAMPLE_CATALOGUE, scriptOfAll } from './example-catalogue.ts';
+import type { ExampleName } from './example-names.ts';
+import { startExampleProcess, type ExampleProcess } from './example-process.ts';
 
-/** The example's own systems, and a model: what the demo needs around the installation. */
+/** The examples' own systems, and a model: what the demo needs around the installation. */
 export interface Examples {
   readonly model: 'scripted' | 'openai';
-  /** What the agent is asked. */
-  readonly task: string;
   readonly env: Environment;
+  /** Starts the services that need a database; the others run already. What it returns ends these. */
+  databaseReady(postgres: string): () => Promise<void>;
+  /** Waits until all services answer. */
+  ready(): Promise<void>;
   /** What the source system holds for this task. */
-  effects(taskId: string): Promise<{ source: string; count: number; items: readonly unknown[] }>;
+  effects(name: ExampleName, taskId: string): Promise<Effects>;
   close(): Promise<void>;
 }
 
-const WORKSPACE = path.resolve(import.meta.dirname, '../../../../examples/incident-triage');
-const READY_LIMIT_MS = 20_000;
+export interface Effects {
+  readonly source: string;
+  readonly count: number;
+  readonly items: readonly unknown[];
+}
 
-/** @param real whether the shell's OPENAI_API_KEY is used; else a scripted model speaks */
-export async function openExamples(dataDir: string, real: boolean): Promise<Examples> {
-  const desk = await startIncidentDesk(path.join(path.resolve(dataDir), 'incidents'));
-  const scripted = real ? undefined : await startScriptedServer({ script });
+/**
+ * All examples are there whichever is run, so that runs which an earlier start left behind find their systems.
+ * @param inherited what their processes get of our own environment
+ * @param real whether the shell's OPENAI_API_KEY is used; else a scripted model speaks
+ */
+export async function openExamples(dataDir: string, inherited: Environment, real: boolean): Promise<Examples> {
+  const { OPENAI_API_KEY: _key, ...env } = inherited;
+  const ports = new Map<ExampleName, number>();
+  for (const { name } of EXAMPLE_CATALOGUE) ports.set(name, await freePort());
+  const urlOf = (name: ExampleName): string => `http://127.0.0.1:${ports.get(name)}`;
+  const scripted = real ? undefined : await startScriptedServer({ script: scriptOfAll });
+  const processes: ExampleProcess[] = [];
+  for (const entry of EXAMPLE_CATALOGUE)
+    if (entry.serviceEnv === null) processes.push(startExampleProcess(entry, ports.get(entry.name)!, dataDir, env));
   return {
     model: real ? 'openai' : 'scripted',
-    task: TASK,
     env: {
-      COUNTERSIGN_WORKSPACES: WORKSPACE,
-      COUNTERSIGN_TOOL_ENV: 'INCIDENTS_URL',
-      INCIDENTS_URL: desk.url,
+      COUNTERSIGN_WORKSPACES: EXAMPLE_CATALOGUE.map(({ workspace }) => workspace).join(','),
+      COUNTERSIGN_TOOL_ENV: EXAMPLE_CATALOGUE.map(({ urlVariable }) => urlVariable).join(','),
+      ...Object.fromEntries(EXAMPLE_CATALOGUE.map(({ name, urlVariable }) => [urlVariable, urlOf(name)])),
       ...(scripted ? { COUNTERSIGN_OPENAI_BASE_URL: scripted.url, OPENAI_API_KEY: 'scripted' } : {}),
     },
-    async effects(taskId) {
-      const source = `${desk.url}/tickets`;
-      const { tickets } = (await (await fetch(source)).json()) as { tickets: { idempotency_key: string | null }[] };
-      const items = tickets.filter((ticket) => ticket.idempotency_key?.includes(taskId));
+    databaseReady(postgres) {
+      const started = EXAMPLE_CATALOGUE.flatMap((entry) =>
+        entry.serviceEnv === null
+          ? []
+          : [startExampleProcess(entry, ports.get(entry.name)!, dataDir, { ...env, ...entry.serviceEnv(postgres) })],
+      );
+      processes.push(...started);
+      return () => stopAll(started);
+    },
+    async ready() {
+      await Promise.all(processes.map((process) => process.ready()));
+    },
+    async effects(name, taskId) {
+      const { effects } = EXAMPLE_CATALOGUE.find((entry) => entry.name === name)!;
+      const source = `${urlOf(name)}/${effects}`;
+      const answer = (await (await fetch(source)).json()) as Record<string, { idempotency_key: string | null }[]>;
+      const items = answer[effects]!.filter((item) => item.idempotency_key?.includes(taskId));
       return { source, count: items.length, items };
     },
     async close() {
       await scripted?.close();
-      await desk.stop();
+      await stopAll(processes);
     },
   };
 }
 
-/** The incident desk is a process of its own, as a real system would be; it ends with us. */
-async function startIncidentDesk(dataDir: string): Promise<{ url: string; stop(): Promise<void> }> {
-  const main = path.join(WORKSPACE, 'service/main.js');
-  const child = spawn(process.execPath, [main, '--port', '0', '--data', dataDir], {
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const url = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('the incident desk did not start')), READY_LIMIT_MS);
-    child.stdout!.once('data', (line: Buffer) => {
-      clearTimeout(timer);
-      resolve((JSON.parse(line.toString()) as { url: string }).url);
-    });
-    child.once('exit', (code) => reject(new Error(`the incident desk ended (${code})`)));
-  });
-  return {
-    url,
-    async stop() {
-      child.kill('SIGTERM');
-      await exited;
-    },
-  };
-}
+const stopAll = async (processes: readonly ExampleProcess[]): Promise<void> => {
+  await Promise.all(processes.map((process) => process.stop()));
+};

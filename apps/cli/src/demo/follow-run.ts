@@ -13,7 +13,7 @@ export interface FollowedRun {
   readonly approvals: Decision[];
 }
 
-interface Callers {
+export interface Callers {
   readonly agent: ApiClient;
   readonly approver: ApiClient;
   readonly approverId: string;

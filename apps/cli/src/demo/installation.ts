@@ -28,6 +28,8 @@ export interface InstallationOptions {
   /** Workspaces and what their tools need. */
   readonly env: Environment;
   readonly say: (line: string) => void;
+  /** Starts what runs beside the services, as soon as PostgreSQL answers. What it returns ends that, after the services and before PostgreSQL. */
+  readonly onDatabase: (postgres: string) => () => Promise<void>;
   readonly onEvent: (event: ServiceEvent) => void;
 }
 
@@ -43,6 +45,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   const infrastructure = await (options.mode === 'stack'
     ? openRealStack(options.say)
     : openEmbedded(options.dataDir, options.databaseUrl));
+  const endBeside = options.onDatabase(infrastructure.postgres);
   try {
     const httpPort = await freePort();
     const services = await startServices({
@@ -67,10 +70,12 @@ export async function openInstallation(options: InstallationOptions): Promise<In
       services: () => services.list().map(({ name, pid }) => ({ name, pid: pid ?? null })),
       async close() {
         await services.stop();
+        await endBeside();
         await infrastructure.close();
       },
     };
   } catch (error) {
+    await endBeside();
     await infrastructure.close();
     throw error;
   }

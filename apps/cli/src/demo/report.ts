@@ -1,3 +1,5 @@
+import type { ExampleName } from './example-names.ts';
+import type { Effects } from './examples.ts';
 import type { Decision, FollowedRun } from './follow-run.ts';
 
 /** The one document of `demo --json`. */
@@ -15,15 +17,13 @@ export interface DemoReport {
   };
   readonly runs: readonly ReportedRun[];
   /** Read back from the source systems; only what this start's tasks made. */
-  readonly effects: Readonly<
-    Record<string, { readonly source: string; readonly count: number; readonly items: readonly unknown[] }>
-  >;
-  /** Audit records of this start's runs. */
-  readonly audit: { readonly records: number };
+  readonly effects: Readonly<Record<string, Effects>>;
+  /** Audit records of this start's runs, and whether the ledger that holds them was verified without a fault. */
+  readonly audit: { readonly records: number; readonly verified: boolean };
 }
 
-interface ReportedRun {
-  readonly example: string;
+export interface ReportedRun {
+  readonly example: ExampleName;
   readonly runId: string;
   readonly status: string;
   readonly outcome: string | null;
@@ -38,7 +38,7 @@ interface ReportedRun {
   readonly approvals: readonly Decision[];
 }
 
-export const reportedRun = (example: string, { run, approvals }: FollowedRun): ReportedRun => ({
+export const reportedRun = (example: ExampleName, { run, approvals }: FollowedRun): ReportedRun => ({
   example,
   runId: run.runId,
   status: run.status,
