@@ -6,7 +6,7 @@ import { MemoryBus } from './memory-bus.ts';
 class ListedDeadLetters implements DeadLetterStore {
   readonly letters: StoredDeadLetter[] = [];
   async put(letter: DeadLetter): Promise<void> {
-    this.letters.push({ ...letter, id: String(this.letters.length), at: '' });
+    this.letters.push({ ...letter, id: String(this.letters.length), at: '', replayedAt: null });
   }
   async list(): Promise<StoredDeadLetter[]> {
     return this.letters.toReversed();

@@ -1,4 +1,4 @@
-import { Database } from '#persistence';
+import { Database, Outbox } from '#persistence';
 import { freshDatabase, type FreshDatabase } from '../../../persistence/testing/fresh-database.ts';
 import type { DeadLetter } from '../bus.port.ts';
 import { BUS_SCHEMA, PostgresDeadLetters } from './postgres-dead-letters.ts';
@@ -36,5 +36,40 @@ describe('dead letters in PostgreSQL (B4)', () => {
     const [found] = await store.list({ group: 'policy' });
     expect(found).toMatchObject({ ...letter, cause: 'Error: with a  in it [stack 0123456789abcdef]' });
     expect((await store.list()).map(({ group }) => group)).toEqual(['other', 'policy']);
+  });
+
+  it('a replay is marked and handed to the outbox in one commit, once, with its own bytes and key', async () => {
+    const store = new PostgresDeadLetters(database);
+    await store.migrate();
+    const value = Buffer.from([0x7b, 0xa2, 0x81, 0x00]);
+    await store.put({
+      group: 'replayed',
+      topic: 'call.proposed',
+      partition: 0,
+      offset: '7',
+      key: Buffer.from('call_1'),
+      value,
+      headers: { origin: Buffer.from('here') },
+      handlerAttempts: 1,
+      code: 'INTERNAL',
+      cause: 'Error: no',
+    });
+    const [{ id }] = (await store.list({ group: 'replayed', topic: 'call.proposed', open: true })) as [{ id: string }];
+    const answers = await Promise.all([store.replay(id), store.replay(id)]);
+    expect(answers.sort()).toEqual([false, true]);
+    expect((await store.find(id))?.replayedAt).toEqual(expect.any(String));
+    expect(await store.list({ group: 'replayed', open: true })).toEqual([]);
+    const sent: unknown[] = [];
+    const outbox = new Outbox({
+      database,
+      publish: (messages) => Promise.resolve(void sent.push(...messages)),
+      onError: (error) => {
+        throw error;
+      },
+    });
+    await outbox.sweep();
+    await outbox.drain();
+    expect(sent).toEqual([{ topic: 'call.proposed', key: 'call_1', value, headers: { origin: 'here' } }]);
+    expect(await store.find('no-number')).toBeNull();
   });
 });

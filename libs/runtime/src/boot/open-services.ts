@@ -133,7 +133,7 @@ async function open(
     closers.push(() => database.close());
     return database;
   };
-  const bus = await openBus(settings, connect, baseUrl, log, options, instance);
+  const { bus, replays } = await openBus(settings, connect, baseUrl, log, options, instance);
   closers.push(() => bus.close());
   const locks = await openLocks(settings, connect, baseUrl);
   closers.push(() => locks.close());
@@ -155,6 +155,7 @@ async function open(
   for (const service of services)
     apps.push(await openNestApp(service.name, service.parts, { bus, settings, notReady }));
   await bus.start();
+  replays?.start();
   for (const service of services) {
     service.outbox.start();
     for (const worker of service.parts.workers ?? []) await worker.start();
@@ -186,6 +187,7 @@ async function open(
         for (const worker of service.parts.workers ?? []) await step('worker', worker.drain());
       await step('bus', bus.drain());
       for (const service of services) await step('outbox', service.outbox.drain());
+      if (replays) await step('replays', replays.drain());
       for (const close of closers.reverse()) await step('close', close());
       log.info({}, 'stopped');
     })());
@@ -207,11 +209,11 @@ async function openBus(
   log: Log,
   options: OpenOptions,
   instance: string,
-): Promise<Bus> {
+): Promise<{ readonly bus: Bus; readonly replays: Outbox | null }> {
+  const wrap = options.wrapBus ?? ((inner: Bus) => inner);
   const brokers = settings.COUNTERSIGN_KAFKA_BROKERS;
-  let bus: Bus;
   if (brokers.length > 0) {
-    bus = await createBus({
+    const bus = await createBus({
       kind: 'kafka',
       brokers,
       clientId: `countersign-${instance}`,
@@ -220,12 +222,19 @@ async function openBus(
       onFatal: options.onFatal,
       log,
     });
-  } else {
-    const deadLetters = new PostgresDeadLetters(connect(BUS_SCHEMA, url, 2));
-    await deadLetters.migrate();
-    bus = await createBus({ kind: 'memory', deadLetters, log });
+    return { bus: wrap(bus), replays: null };
   }
-  return options.wrapBus ? options.wrapBus(bus) : bus;
+  const database = connect(BUS_SCHEMA, url, 2);
+  const deadLetters = new PostgresDeadLetters(database);
+  await deadLetters.migrate();
+  const bus = wrap(await createBus({ kind: 'memory', deadLetters, log }));
+  // What an operator replays by the command line is a row there: another process cannot reach the bus of this one.
+  const replays = new Outbox({
+    database,
+    publish: (messages) => bus.publish(messages),
+    onError: (error) => log.warn(errorFields(error), 'a replay failed; the sweeper sends it again'),
+  });
+  return { bus, replays };
 }
 
 async function openLocks(settings: PlatformSettings, connect: Connect, url: string): Promise<LockPort> {
