@@ -6,6 +6,8 @@ export const ACCEPTED = [
   'StartRun',
   'ProposeCalls',
   'FinishRun',
+  'CancelRun',
+  'ResumeRun',
   'TurnCompleted',
   'TurnFailed',
   'ApprovalRequested',

@@ -1,4 +1,4 @@
-import type { CallSettled, MessageData, MessageType, StartRun } from '#contracts';
+import type { CallSettled, MessageData, MessageType, Principal, StartRun, WrittenBudgets } from '#contracts';
 import type { Call, Run } from '../src/domain/run-state.ts';
 import { step } from '../src/domain/saga.table.ts';
 import type { Dropped, Emission, Input, InputOf, InputType, SettlementSource } from '../src/domain/saga.types.ts';
@@ -79,6 +79,14 @@ export class Scene {
       requestDigest: `sha256:${'2'.repeat(64)}`,
       proposals,
     });
+  }
+
+  cancel(reason?: string, principal: Principal = alice): Emission[] {
+    return this.say('CancelRun', { commandId: 'cancel-1', principal, ...(reason === undefined ? {} : { reason }) });
+  }
+
+  resume(budgets: WrittenBudgets, commandId = 'resume-1', principal: Principal = alice): Emission[] {
+    return this.say('ResumeRun', { commandId, principal, budgets });
   }
 
   call(callId: string): Call {

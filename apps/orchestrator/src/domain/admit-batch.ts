@@ -1,10 +1,11 @@
-import type { Principal, Proposal } from '#contracts';
+import type { CallError, LimitName, Principal, Proposal } from '#contracts';
 import { admitProposal, type Admission } from './admit-proposal.ts';
 import { callError, errorForModel } from './call-error.ts';
 import { callRejected } from './emissions.ts';
 import { resolveTool } from './resolve-tool.ts';
 import { printable } from './printable.ts';
-import { withState, type Batch, type Call, type HeldCall, type Run, type SettledCall } from './run-state.ts';
+import { callsUsed, shortDigest } from './limits.ts';
+import { budgetsOf, withState, type Batch, type Call, type HeldCall, type Run, type SettledCall } from './run-state.ts';
 import { ContractsMissing, type Emission, type Env, type Input } from './saga.types.ts';
 
 export type NamedProposal = Proposal & { readonly callId: string };
@@ -15,7 +16,7 @@ export interface ProposedBatch {
   readonly batch: Batch;
 }
 
-/** Turns proposals into calls: held until it is their turn, or rejected with the reason. Beyond `maxCalls` all are rejected. */
+/** Turns proposals into calls: held until it is their turn, or rejected with the reason. */
 export function admitBatch(
   run: Run,
   input: Input,
@@ -24,7 +25,8 @@ export function admitBatch(
 ): { run: Run; out: readonly Emission[] } {
   fetchFirst(run, proposed.proposals, env);
   const { calls, batches, sources } = run.state;
-  const { maxCalls } = run.definition.budgets;
+  const { maxCalls, approvalTtlMs: runTtlMs } = budgetsOf(run);
+  const room = maxCalls - callsUsed(calls);
   const added: Call[] = [];
   const out: Emission[] = [];
   for (const proposal of proposed.proposals) {
@@ -35,23 +37,24 @@ export function admitBatch(
       sources,
       contracts: env.contracts,
     };
-    const within = calls.length + added.length < maxCalls;
-    const admission = within ? admitProposal(proposal, context) : beyondBudget(proposal, maxCalls);
+    const admission = callsUsed(added) < room ? admitProposal(proposal, context) : beyondBudget(proposal, maxCalls);
     const base = { callId: proposal.callId, providerCallId: proposal.providerCallId, batch: batches.length };
     if (admission.ok) {
-      const { bound, timeoutMs, approvalTtlMs } = admission;
-      added.push({
+      const { bound, timeoutMs } = admission;
+      const approvalTtlMs = Math.min(admission.approvalTtlMs, runTtlMs);
+      const held: HeldCall = {
         ...base,
         state: 'held',
         tool: bound.tool,
         effectClass: bound.effectClass,
-        bound,
+        bound: approvalTtlMs < admission.approvalTtlMs ? { ...bound, approvalTtlMs } : bound,
         timeoutMs,
         approvalTtlMs,
-      });
+      };
+      added.push(held);
     } else {
-      const { tool, contractDigest, effectClass, error } = admission;
-      added.push(rejectedCall(run, { ...base, tool, effectClass }, error));
+      const { tool, contractDigest, effectClass, error, limit } = admission;
+      added.push(rejectedCall(run, { ...base, tool, effectClass }, { error, limit }));
       out.push(
         callRejected(
           run,
@@ -73,12 +76,27 @@ function fetchFirst(run: Run, proposals: readonly Proposal[], env: Env): void {
 
 function beyondBudget(proposal: Proposal, maxCalls: number): Admission {
   const error = callError('BUDGET_EXHAUSTED', `The run may make ${maxCalls} calls (maxCalls)`);
-  return { ok: false, tool: printable(proposal.tool), contractDigest: null, effectClass: null, error };
+  return {
+    ok: false,
+    tool: printable(proposal.tool),
+    contractDigest: null,
+    effectClass: null,
+    error,
+    limit: 'maxCalls',
+  };
 }
 
 type Base = Pick<Call, 'callId' | 'providerCallId' | 'tool' | 'batch' | 'effectClass'>;
 
-function rejectedCall(run: Run, base: Base, error: ReturnType<typeof callError>): SettledCall {
+/** Why a call ends here: the right to settle it has never left. */
+export interface Refusal {
+  readonly error: CallError;
+  readonly limit?: LimitName | undefined;
+  /** `rejected` unless it is said. */
+  readonly status?: 'rejected' | 'cancelled';
+}
+
+function rejectedCall(run: Run, base: Base, { error, limit, status = 'rejected' }: Refusal): SettledCall {
   const { callId, providerCallId, tool, batch, effectClass } = base;
   return {
     callId,
@@ -87,13 +105,14 @@ function rejectedCall(run: Run, base: Base, error: ReturnType<typeof callError>)
     batch,
     effectClass,
     state: 'settled',
-    status: 'rejected',
+    status,
     effect: 'none',
     errorCode: error.code,
     replayed: false,
     approvalId: null,
     resourceIds: [],
-    ...(run.definition.driver === 'agent' ? { output: errorForModel('rejected', error) } : {}),
+    ...(run.definition.driver === 'agent' ? { output: errorForModel(status, error) } : {}),
+    ...(limit === undefined ? {} : { limit }),
   };
 }
 
@@ -102,7 +121,7 @@ export function dropHeld(
   run: Run,
   input: Input,
   call: HeldCall,
-  error: ReturnType<typeof callError>,
+  refusal: Refusal,
   now: number,
 ): { call: SettledCall; out: Emission } {
   const { callId, providerCallId, tool, bound } = call;
@@ -110,8 +129,17 @@ export function dropHeld(
   const out = callRejected(
     run,
     input,
-    { callId, providerCallId, tool, contractDigest, argumentsDigest, principal, error },
+    {
+      callId,
+      providerCallId,
+      tool,
+      contractDigest,
+      argumentsDigest,
+      principal,
+      error: refusal.error,
+      status: refusal.status ?? 'rejected',
+    },
     now,
   );
-  return { call: rejectedCall(run, call, error), out };
+  return { call: { ...rejectedCall(run, call, refusal), asked: shortDigest(argumentsDigest) }, out };
 }

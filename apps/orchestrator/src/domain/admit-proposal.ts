@@ -1,4 +1,12 @@
-import { isRead, type CallError, type CallProposed, type Principal, type Proposal, type ToolRef } from '#contracts';
+import {
+  isRead,
+  type CallError,
+  type CallProposed,
+  type LimitName,
+  type Principal,
+  type Proposal,
+  type ToolRef,
+} from '#contracts';
 import { CountersignError, digestArguments, parseJson, type ErrorCode, type ErrorDetail } from '#kernel';
 import { callError } from './call-error.ts';
 import { nameOperation, nameResources } from './name-effects.ts';
@@ -21,6 +29,8 @@ export interface Rejected {
   readonly contractDigest: string | null;
   readonly effectClass: 'read' | 'call' | null;
   readonly error: CallError;
+  /** The limit of the run that left no room for it. */
+  readonly limit?: LimitName;
 }
 export type Admission = Admitted | Rejected;
 

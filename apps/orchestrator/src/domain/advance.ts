@@ -1,9 +1,12 @@
-import { dropHeld } from './admit-batch.ts';
+import { dropHeld, type Refusal } from './admit-batch.ts';
 import { callError } from './call-error.ts';
 import { callProposed, requestTurn, runEnded } from './emissions.ts';
-import { completedEnd, limitEnd } from './ends.ts';
+import { completedEnd } from './ends.ts';
+import { stopAfterCalls, stopBeforeTurn } from './limits.ts';
 import { outcomeOf } from './outcome.ts';
+import { releaseGate } from './release-gate.ts';
 import {
+  budgetsOf,
   isOut,
   isSettled,
   withState,
@@ -28,21 +31,35 @@ export interface Advanced {
  * S2 a write waits for everything proposed before it and holds back everything after it.
  * S3 after a write that did not succeed the later writes of the batch end as DEPENDENCY_FAILED; reads go on.
  * S4 batches do not wait for each other.
+ * S5 a limit that is passed lets what was admitted come to its end, and nothing new begin (L1–L5 in limits.ts).
  */
 export function advance(run: Run, input: Input, env: Env): Advanced {
   const { phase } = run.state;
   if (phase.name === 'ended' || phase.name === 'awaiting_model') return { run, out: [] };
-  const released = release(run, input, env);
+  const released = stopIfPassed(release(run, input, env));
   if (!released.run.state.calls.every(isSettled)) return released;
   const next = whenAllSettled(released.run, input, env);
   return { run: next.run, out: [...released.out, ...next.out] };
+}
+
+function stopIfPassed(advanced: Advanced): Advanced {
+  const { run, out } = advanced;
+  const { name } = run.state.phase;
+  if (run.definition.driver === 'call' || (name !== 'open' && name !== 'awaiting_calls')) return advanced;
+  const end = stopAfterCalls(run);
+  return end ? { run: withState(run, { phase: { name: 'finishing', end } }), out } : advanced;
 }
 
 function release(run: Run, input: Input, env: Env): Advanced {
   if (run.state.calls.every((call) => call.state !== 'held')) return { run, out: [] };
   const calls = [...run.state.calls];
   const out: Emission[] = [];
-  let room = run.definition.budgets.maxParallel - calls.filter(isOut).length;
+  let room = budgetsOf(run).maxParallel - calls.filter(isOut).length;
+  const drop = (index: number, call: HeldCall, refusal: Refusal): void => {
+    const dropped = dropHeld(run, input, call, refusal, env.now);
+    calls[index] = dropped.call;
+    out.push(dropped.out);
+  };
   for (const indexes of byBatch(calls)) {
     let failedWrite = false;
     let unsettled = false;
@@ -50,20 +67,16 @@ function release(run: Run, input: Input, env: Env): Advanced {
       const call = calls[index]!;
       const write = call.effectClass === 'call';
       if (call.state === 'held' && write && !unsettled && failedWrite) {
-        const dropped = dropHeld(
-          run,
-          input,
-          call,
-          callError('DEPENDENCY_FAILED', 'An earlier write of the same turn did not succeed'),
-          env.now,
-        );
-        calls[index] = dropped.call;
-        out.push(dropped.out);
+        const error = callError('DEPENDENCY_FAILED', 'An earlier write of the same turn did not succeed');
+        drop(index, call, { error });
       } else if (call.state === 'held' && !(write && unsettled) && room > 0) {
-        const proposed = propose(run, call, env.now);
-        calls[index] = proposed;
-        out.push(callProposed(run, input, proposed));
-        room--;
+        const gate = releaseGate(run, calls, call);
+        if (gate === 'open') {
+          const proposed = propose(run, call, env.now);
+          calls[index] = proposed;
+          out.push(callProposed(run, input, proposed));
+          room--;
+        } else if (gate !== 'wait') drop(index, call, gate);
       }
       const now = calls[index]!;
       if (write && isSettled(now) && now.status !== 'succeeded') failedWrite = true;
@@ -106,14 +119,15 @@ function propose(run: Run, call: HeldCall, now: number): ProposedCall {
 
 function whenAllSettled(run: Run, input: Input, env: Env): Advanced {
   const { phase, turns } = run.state;
-  const { driver, budgets } = run.definition;
+  const { driver } = run.definition;
   switch (phase.name) {
     case 'finishing':
-    case 'overdue':
+    case 'closing':
       return endRun(run, input, phase.end, env.now);
     case 'awaiting_calls': {
       if (driver !== 'agent') return endRun(run, input, completedEnd(null), env.now);
-      if (turns >= budgets.maxTurns) return endRun(run, input, limitEnd('maxTurns', budgets.maxTurns), env.now);
+      const end = stopBeforeTurn(run);
+      if (end) return endRun(run, input, end, env.now);
       const asking = withState(run, { phase: { name: 'awaiting_model', turn: turns + 1 } });
       return { run: asking, out: [requestTurn(asking, input, turns + 1, env.now)] };
     }
@@ -128,9 +142,13 @@ function whenAllSettled(run: Run, input: Input, env: Env): Advanced {
 export function endRun(run: Run, input: Input, end: End, now: number): Advanced {
   const outcome = outcomeOf(run.state.calls);
   const keep = end.status === 'budget_exhausted';
+  const { clock } = run.state;
+  const spentMs = clock.since === null ? 0 : now - clock.since;
+  const phase = { name: 'ended', end, outcome, at: now } as const;
   const ended = withState(run, {
-    phase: { name: 'ended', end, outcome, at: now },
+    phase,
     drive: null,
+    clock: { leftMs: Math.max(0, clock.leftMs - spentMs), since: null },
     ...(keep
       ? {}
       : {
@@ -138,5 +156,5 @@ export function endRun(run: Run, input: Input, end: End, now: number): Advanced 
           calls: run.state.calls.map((call) => (isSettled(call) ? { ...call, output: undefined } : call)),
         }),
   });
-  return { run: ended, out: [runEnded(ended, input, end, now)] };
+  return { run: ended, out: [runEnded(ended, input, phase)] };
 }

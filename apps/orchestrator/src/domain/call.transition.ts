@@ -1,8 +1,11 @@
 import type { CallSettled } from '#contracts';
+import { digestText } from '#kernel';
 import { errorForModel } from './call-error.ts';
+import { shortDigest } from './limits.ts';
 import {
   isEnded,
   isOut,
+  isResumable,
   withCall,
   withState,
   type Call,
@@ -65,7 +68,13 @@ export function callSettled(run: Run, input: InputOf<'CallSettled'>): Step {
   const call = outCall(run, input.callId);
   if (typeof call === 'string') return drop(run, call);
   if (!mayComeFrom(call, input.from, input.data)) return drop(run, 'foreign');
-  const settled = withCall(run, settle(run, call, input.data));
+  const folded = withCall(run, settle(run, call, input.data));
+  const { used } = folded.state;
+  const bytes = resultBytes(input.data);
+  const settled =
+    bytes === 0 || run.definition.driver === 'call'
+      ? folded
+      : withState(folded, { used: { ...used, resultBytes: used.resultBytes + bytes } });
   const ids = isEnded(run) || run.definition.driver === 'call' ? [] : sourcesOf(call, input.data);
   return {
     run:
@@ -102,9 +111,23 @@ function settle(run: Run, call: OutCall, data: CallSettled): SettledCall {
     replayed: data.replayed,
     approvalId: data.approvalId ?? (call.state === 'proposed' ? null : call.approvalId),
     resourceIds: data.result?.evidence.resourceIds ?? [],
-    ...(run.definition.driver === 'agent' && !isEnded(run) ? { output: outputOf(data) } : {}),
+    ...(takesOutput(run) ? { output: outputOf(data) } : {}),
+    ...(run.definition.driver === 'call'
+      ? {}
+      : { asked: shortDigest(call.proposal.argumentsDigest), came: shortDigest(outcomeDigest(data)) }),
   };
 }
+
+/** Also after a limit: a resumed run hands over what came in between. */
+const takesOutput = (run: Run): boolean => run.definition.driver === 'agent' && (!isEnded(run) || isResumable(run));
+
+const outcomeDigest = ({ status, error, result }: CallSettled): string =>
+  status === 'succeeded' && result
+    ? result.modelDigest
+    : digestText('outcome/v1', JSON.stringify([status, error?.code, error?.message]));
+
+const resultBytes = ({ status, result }: CallSettled): number =>
+  status === 'succeeded' && result ? Buffer.byteLength(result.model) : 0;
 
 /** The model-facing view, or the error as JSON: nothing else of a result reaches a model (G10). */
 const outputOf = ({ status, error, result }: CallSettled): string =>

@@ -1,7 +1,7 @@
 import { runIdOfCall } from '#kernel';
 import { admitBatch } from './admit-batch.ts';
 import { commandRefused } from './emissions.ts';
-import { completedEnd, limitEnd } from './ends.ts';
+import { completedEnd } from './ends.ts';
 import { withState, type Run } from './run-state.ts';
 import type { Env, InputOf, Step } from './saga.types.ts';
 
@@ -13,17 +13,7 @@ export function proposeCalls(run: Run, input: ProposeCalls, env: Env): Step {
   const refusal = refuseProposals(run, input, env);
   if (refusal) return refusal;
   const { commandId, requestDigest, principal, proposals } = input.data;
-  const { run: admitted, out } = admitBatch(
-    run,
-    input,
-    { principal, proposals, batch: { commandId, requestDigest } },
-    env,
-  );
-  const exceeded = admitted.state.calls.length > run.definition.budgets.maxCalls;
-  const next = exceeded
-    ? withState(admitted, { phase: { name: 'finishing', end: limitEnd('maxCalls', run.definition.budgets.maxCalls) } })
-    : admitted;
-  return { run: next, out };
+  return admitBatch(run, input, { principal, proposals, batch: { commandId, requestDigest } }, env);
 }
 
 function refuseProposals(run: Run, input: ProposeCalls, env: Env): Step | undefined {

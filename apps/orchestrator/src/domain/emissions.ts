@@ -9,9 +9,20 @@ import {
 } from '#contracts';
 import { derivedId, type ErrorCode } from '#kernel';
 import { fitResults } from './fit-results.ts';
-import { outcomeOf } from './outcome.ts';
-import { isSettled, type End, type ProposedCall, type OutCall, type Run } from './run-state.ts';
-import type { Emission, Input, InputOf } from './saga.types.ts';
+import { turnLimits } from './limits.ts';
+import {
+  budgetsOf,
+  episodeOf,
+  isSettled,
+  type End,
+  type OutCall,
+  type Phase,
+  type ProposedCall,
+  type Resume,
+  type Run,
+} from './run-state.ts';
+import type { CommandType, Emission, Input, InputOf } from './saga.types.ts';
+import { usageOf } from './usage.ts';
 
 /** What caused the messages; timers have no cause. */
 type Cause = Pick<Input, 'causationId' | 'correlationId'>;
@@ -61,21 +72,34 @@ export function turnRecorded(
   now: number,
 ): Emission<'TurnRecorded'> {
   const { turn, usage } = input.data;
-  const data = { turn, callIds, inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, answer };
+  const { inputTokens, outputTokens, costUsd = null } = usage;
+  const data = { turn, callIds, inputTokens, outputTokens, costUsd, answer };
   return emission(run, input, { topic: TOPICS.runEvents, type: 'TurnRecorded', at: now, own: turn, data });
 }
 
-export function runEnded(run: Run, cause: Cause, end: End, now: number): Emission<'RunEnded'> {
+/** Of a run in phase `ended`; said again it is the same. */
+export function runEnded(run: Run, cause: Cause, ended: Phase & { name: 'ended' }): Emission<'RunEnded'> {
   const callIds = run.state.calls.map((call) => call.callId);
+  const { status, answer } = ended.end;
   const data = {
-    ...end,
-    outcome: outcomeOf(run.state.calls),
-    episode: 1,
+    status,
+    answer,
+    cause: ended.end.cause && { ...ended.end.cause },
+    outcome: ended.outcome,
+    episode: episodeOf(run),
     callCount: callIds.length,
     callsDigest: callsDigest(callIds),
     turns: run.state.turns,
+    ...(run.definition.driver === 'call' ? {} : { usage: usageOf(run) }),
   };
-  return emission(run, cause, { topic: TOPICS.runEvents, type: 'RunEnded', at: now, own: 1, data });
+  return emission(run, cause, { topic: TOPICS.runEvents, type: 'RunEnded', at: ended.at, own: data.episode, data });
+}
+
+/** @param index of the resume in the run's list */
+export function runResumed(run: Run, cause: Cause, index: number): Emission<'RunResumed'> {
+  const { commandId, budgets, at } = run.state.resumes[index] as Resume;
+  const data = { commandId, episode: index + 2, budgets };
+  return emission(run, cause, { topic: TOPICS.runEvents, type: 'RunResumed', at, own: data.episode, data });
 }
 
 export function callProposed(run: Run, cause: Cause, call: ProposedCall | OutCall): Emission<'CallProposed'> {
@@ -91,6 +115,8 @@ export interface RejectedCall {
   readonly argumentsDigest: string | null;
   readonly principal: Principal;
   readonly error: CallError;
+  /** `rejected` unless it is said. */
+  readonly status?: 'rejected' | 'cancelled';
 }
 
 /** The orchestrator's own settlement: the call never left it, nothing happened. */
@@ -114,31 +140,30 @@ export function callRejected(run: Run, cause: Cause, rejected: RejectedCall, now
   return emission(run, cause, { topic: TOPICS.callRejected, type: 'CallSettled', at: now, own: 1, callId, data });
 }
 
-/** Turn n carries the results of all proposals of turn n − 1: one each, in their order. */
+/** A turn carries the results that the model has not been given: one for each proposal of its last turn, in their order. */
 export function requestTurn(run: Run, cause: Cause, turn: number, now: number): Emission<'RequestTurn'> {
-  const { agent, input, toolset, budgets } = run.definition;
+  const { agent, input, toolset } = run.definition;
   if (!agent) throw new TypeError(`the run ${run.definition.runId} has no agent`);
   const results = run.state.calls
-    .filter((call) => call.batch === turn - 2)
-    .map((call): TurnResult => {
-      if (!isSettled(call) || call.output === undefined)
-        throw new TypeError(`the call ${call.callId} has no result to hand over`);
-      return { callId: call.callId, providerCallId: call.providerCallId ?? call.callId, output: call.output };
-    });
+    .filter(isSettled)
+    .flatMap(({ callId, providerCallId = callId, output }): TurnResult[] =>
+      output === undefined ? [] : [{ callId, providerCallId, output }],
+    );
   const data: MessageData<'RequestTurn'> = {
     turn,
     agent,
     ...(turn === 1 ? { input: input ?? '' } : {}),
     results: fitResults(results),
     toolset: [...toolset],
-    parallelToolCalls: budgets.maxParallel > 1,
+    parallelToolCalls: budgetsOf(run).maxParallel > 1,
+    limits: turnLimits(run),
   };
   return emission(run, cause, { topic: TOPICS.modelRequests, type: 'RequestTurn', at: now, own: turn, data });
 }
 
 /** Answers a command that does not fit; to the tenant that sent it. */
 export function commandRefused(
-  input: InputOf<'StartRun' | 'ProposeCalls' | 'FinishRun'>,
+  input: InputOf<CommandType>,
   code: ErrorCode,
   message: string,
   now: number,

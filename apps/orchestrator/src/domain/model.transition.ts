@@ -3,8 +3,9 @@ import { admitBatch, type NamedProposal } from './admit-batch.ts';
 import { endRun } from './advance.ts';
 import { turnRecorded } from './emissions.ts';
 import { completedEnd, limitEnd, modelEnd } from './ends.ts';
-import { withState, type Call, type Run } from './run-state.ts';
+import { budgetsOf, withState, type Call, type Run } from './run-state.ts';
 import type { Env, InputOf, Step } from './saga.types.ts';
+import { settleTurn, unsentTurn } from './usage.ts';
 
 const late = (run: Run): Step => ({ run, out: [], dropped: 'late' });
 
@@ -12,7 +13,8 @@ const late = (run: Run): Step => ({ run, out: [], dropped: 'late' });
 export function turnCompleted(run: Run, input: InputOf<'TurnCompleted'>, env: Env): Step {
   const { turn, proposals, text } = input.data;
   if (run.state.phase.name !== 'awaiting_model' || run.state.phase.turn !== turn) return late(run);
-  const folded = withState(run, { turns: turn, calls: forgetOutputs(run.state.calls) });
+  const written = `${text ?? ''}${proposals.map((proposal) => proposal.arguments).join('')}`;
+  const folded = fold(settleTurn(run, input.data.usage, written), turn);
   if (proposals.length > 0) return takeProposals(folded, input, env);
   const answer = text === null || text.trim() === '' ? null : text;
   const end =
@@ -23,7 +25,6 @@ export function turnCompleted(run: Run, input: InputOf<'TurnCompleted'>, env: En
 
 function takeProposals(run: Run, input: InputOf<'TurnCompleted'>, env: Env): Step {
   const { definition, state } = run;
-  const { maxCalls } = definition.budgets;
   const named = input.data.proposals.map((proposal, index): NamedProposal => ({
     ...proposal,
     callId: callIdOf(definition.runId, state.calls.length + index + 1),
@@ -35,20 +36,23 @@ function takeProposals(run: Run, input: InputOf<'TurnCompleted'>, env: Env): Ste
     { principal: definition.principal, proposals: named, batch },
     env,
   );
-  const exceeded = admitted.state.calls.length > maxCalls;
-  const next = withState(admitted, {
-    phase: exceeded ? { name: 'finishing', end: limitEnd('maxCalls', maxCalls) } : { name: 'awaiting_calls' },
-  });
+  const next = withState(admitted, { phase: { name: 'awaiting_calls' } });
   const callIds = named.map((proposal) => proposal.callId);
   return { run: next, out: [turnRecorded(next, input, callIds, null, env.now), ...out] };
 }
+
+/** The turn is over, and what it was given stands in its transcript. */
+const fold = (settled: Run, turn: number): Run =>
+  withState(settled, { turns: turn, calls: forgetOutputs(settled.state.calls) });
 
 /** The model has them now: its transcript is the model adapter's. */
 const forgetOutputs = (calls: readonly Call[]): readonly Call[] =>
   calls.map((call) => (call.state === 'settled' && call.output !== undefined ? { ...call, output: undefined } : call));
 
 export function turnFailed(run: Run, input: InputOf<'TurnFailed'>, env: Env): Step {
-  const { turn, code, message } = input.data;
+  const { turn, code, message, limit, usage } = input.data;
   if (run.state.phase.name !== 'awaiting_model' || run.state.phase.turn !== turn) return late(run);
-  return endRun(run, input, modelEnd(code, message), env.now);
+  const folded = fold(usage ? settleTurn(run, usage, '') : unsentTurn(run), turn);
+  const end = limit === undefined ? modelEnd(code, message) : limitEnd(limit, budgetsOf(run)[limit], message);
+  return endRun(folded, input, end, env.now);
 }

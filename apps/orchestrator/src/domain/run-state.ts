@@ -3,6 +3,7 @@ import type {
   BoundCall,
   Budgets,
   CallProposed,
+  LimitName,
   Principal,
   RunEnded,
   RunOutcome,
@@ -19,6 +20,8 @@ import type { ErrorCode } from '#kernel';
  * R1 every proposal that was accepted is one entry of `calls`, in the order of proposing, for ever.
  * R2 a call only moves up in rank: held → proposed → asked → decided → settled.
  * R3 an ended run proposes nothing, asks no model and has no timer; late settlements are kept, nobody is told again.
+ * R4 only a run that ended as budget_exhausted goes on, and only with a limit raised: that is its next episode.
+ * R5 what a run has used only grows, over all its episodes.
  */
 export interface Run {
   readonly definition: RunDefinition;
@@ -37,6 +40,7 @@ export interface RunDefinition {
   readonly input?: string | undefined;
   readonly toolset: readonly ToolRef[];
   readonly taskId?: string | undefined;
+  /** As they were at the start; `budgetsOf` says which hold. */
   readonly budgets: Budgets;
   readonly labels: Readonly<Record<string, string>>;
   /** Epoch milliseconds. */
@@ -55,6 +59,33 @@ export interface RunState {
   readonly sources: readonly string[];
   readonly clock: WallClock;
   readonly drive: Drive | null;
+  readonly used: Used;
+  /** Each began an episode; the first one began with the run. */
+  readonly resumes: readonly Resume[];
+}
+
+/** What was used of the limits that are not counted by the calls and turns themselves. */
+export interface Used {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** US dollars, as far as they are known. */
+  readonly costUsd: number;
+  readonly costUnknown: boolean;
+  readonly resultBytes: number;
+  /** Tokens of what the model has been sent and has written: the next request begins with them. */
+  readonly contextTokens: number;
+  /** Turns that were given up before a request was sent. */
+  readonly unsentTurns: number;
+}
+
+export interface Resume {
+  readonly commandId: string;
+  /** All limits, from then on. */
+  readonly budgets: Budgets;
+  /** The first batch of the episode. */
+  readonly batch: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
 }
 
 export type Phase =
@@ -65,13 +96,13 @@ export type Phase =
   | { readonly name: 'awaiting_calls' }
   /** Takes nothing new; ends as said when the calls there are have settled. */
   | { readonly name: 'finishing'; readonly end: End }
-  /** The wall clock is over and what was out is waited for, with a grace period. */
-  | { readonly name: 'overdue'; readonly end: End; readonly since: number }
+  /** Its time is over or it was cancelled: nothing is begun, what is out is waited for, with a grace period. */
+  | { readonly name: 'closing'; readonly end: End; readonly since: number }
   | { readonly name: 'ended'; readonly end: End; readonly outcome: RunOutcome; readonly at: number };
 export type PhaseName = Phase['name'];
 
 export interface End {
-  readonly status: Extract<RunStatus, 'completed' | 'stopped' | 'failed' | 'budget_exhausted'>;
+  readonly status: Extract<RunStatus, 'completed' | 'stopped' | 'failed' | 'cancelled' | 'budget_exhausted'>;
   readonly cause: RunEnded['cause'];
   /** Untrusted text of the model. */
   readonly answer: string | null;
@@ -143,6 +174,11 @@ export interface SettledCall extends CallBase {
   readonly resourceIds: readonly string[];
   /** For the model, until it was handed over in the next turn. */
   readonly output?: string | undefined;
+  /** The limit of the run that refused it. */
+  readonly limit?: LimitName | undefined;
+  /** What was asked and what came of it, as short digests: equal ones are repetitions. */
+  readonly asked?: string | undefined;
+  readonly came?: string | undefined;
 }
 /** Proposed to policy and not settled: the right to settle it lies elsewhere. */
 export type OutCall = ProposedCall | AskedCall | DecidedCall;
@@ -152,6 +188,11 @@ export const isOut = (call: Call): call is OutCall =>
   call.state === 'proposed' || call.state === 'asked' || call.state === 'decided';
 export const isSettled = (call: Call): call is SettledCall => call.state === 'settled';
 export const isEnded = (run: Run): boolean => run.state.phase.name === 'ended';
+export const budgetsOf = (run: Run): Budgets => run.state.resumes.at(-1)?.budgets ?? run.definition.budgets;
+export const episodeOf = (run: Run): number => run.state.resumes.length + 1;
+/** The one way an end can be taken back. */
+export const isResumable = ({ definition, state: { phase } }: Run): boolean =>
+  definition.driver !== 'call' && phase.name === 'ended' && phase.end.status === 'budget_exhausted';
 
 /** Nothing moves until a person decides: then the wall clock stands still. */
 export function waitsForPerson(calls: readonly Call[]): boolean {
@@ -170,7 +211,7 @@ export function statusOf(state: RunState): RunStatus {
     case 'open':
     case 'awaiting_calls':
     case 'finishing':
-    case 'overdue':
+    case 'closing':
       if (waitsForPerson(calls)) return 'awaiting_approval';
       return calls.every(isSettled) ? 'running' : 'awaiting_calls';
   }

@@ -154,7 +154,7 @@ describe('parallel reads, serial writes', () => {
   it('never more calls are out than maxParallel', () => {
     const scene = new Scene();
     scene.start('agent', { budgets: { ...BUDGETS, maxParallel: 2 } });
-    expect(types(scene.turn(1, alerts, alerts, alerts, alerts))).toEqual([
+    expect(types(scene.turn(1, alerts, alerts, alerts, regions))).toEqual([
       'TurnRecorded',
       'CallProposed',
       'CallProposed',

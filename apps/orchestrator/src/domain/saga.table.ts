@@ -1,8 +1,10 @@
 import { advance } from './advance.ts';
 import { approvalDecided, approvalRequested, callSettled } from './call.transition.ts';
 import { finishRun, proposeCalls, proposeTooLate } from './client.transition.ts';
+import { cancelRun } from './cancel-run.transition.ts';
 import { commandRefused } from './emissions.ts';
 import { turnCompleted, turnFailed } from './model.transition.ts';
+import { resumeRun } from './resume-run.transition.ts';
 import type { PhaseName, Run } from './run-state.ts';
 import type { CommandType, Env, Input, InputOf, InputType, Step } from './saga.types.ts';
 import { startAgain, startRun } from './start-run.transition.ts';
@@ -31,12 +33,12 @@ const callFacts = {
 
 // prettier-ignore
 export const SAGA: { readonly [P in PhaseName]: Row } = {
-  open:           { ...callFacts, StartRun: startAgain, ProposeCalls: proposeCalls,   FinishRun: finishRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  awaiting_model: { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, TurnCompleted: turnCompleted, TurnFailed: turnFailed, Woken: woken },
-  awaiting_calls: { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  finishing:      { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  overdue:        { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  ended:          { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, TurnCompleted: history,       TurnFailed: history,    Woken: nothing },
+  open:           { ...callFacts, StartRun: startAgain, ProposeCalls: proposeCalls,   FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  awaiting_model: { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, TurnCompleted: turnCompleted, TurnFailed: turnFailed, Woken: woken },
+  awaiting_calls: { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  finishing:      { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  closing:        { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  ended:          { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, TurnCompleted: history,       TurnFailed: history,    Woken: nothing },
 };
 
 const unknownRun = (): Step => ({ run: null, out: [], dropped: 'unknown_run' });
@@ -50,6 +52,8 @@ const ABSENT: { readonly [T in InputType]: (input: InputOf<T>, env: Env) => Step
   StartRun: startRun,
   ProposeCalls: notFound,
   FinishRun: notFound,
+  CancelRun: notFound,
+  ResumeRun: notFound,
   TurnCompleted: unknownRun,
   TurnFailed: unknownRun,
   ApprovalRequested: unknownRun,
@@ -81,6 +85,8 @@ function foreignTenant(run: Run, input: Input, env: Env): Step | undefined {
       return { run, out: [commandRefused(input, 'IDEMPOTENCY_CONFLICT', 'The run id is taken', env.now)] };
     case 'ProposeCalls':
     case 'FinishRun':
+    case 'CancelRun':
+    case 'ResumeRun':
       return { run, out: notFound(input, env).out };
     default:
       return { run, out: [], dropped: 'foreign' };

@@ -2,10 +2,12 @@ import type {
   ApprovalDecided,
   ApprovalRequested,
   CallSettled,
+  CancelRun,
   FinishRun,
   MessageData,
   MessageType,
   ProposeCalls,
+  ResumeRun,
   StartRun,
   ToolContract,
   TurnCompleted,
@@ -29,6 +31,8 @@ export type Input =
   | (About & { readonly type: 'StartRun'; readonly data: StartRun })
   | (About & { readonly type: 'ProposeCalls'; readonly data: ProposeCalls })
   | (About & { readonly type: 'FinishRun'; readonly data: FinishRun })
+  | (About & { readonly type: 'CancelRun'; readonly data: CancelRun })
+  | (About & { readonly type: 'ResumeRun'; readonly data: ResumeRun })
   | (About & { readonly type: 'TurnCompleted'; readonly data: TurnCompleted })
   | (About & { readonly type: 'TurnFailed'; readonly data: TurnFailed })
   | (AboutCall & { readonly type: 'ApprovalRequested'; readonly data: ApprovalRequested })
@@ -38,7 +42,7 @@ export type Input =
   | (About & { readonly type: 'Woken' });
 export type InputType = Input['type'];
 export type InputOf<T extends InputType> = Extract<Input, { type: T }>;
-export type CommandType = 'StartRun' | 'ProposeCalls' | 'FinishRun';
+export type CommandType = 'StartRun' | 'ProposeCalls' | 'FinishRun' | 'CancelRun' | 'ResumeRun';
 
 /** Where a settlement came from: only the holder of the right to settle counts. */
 export type SettlementSource =

@@ -1,9 +1,10 @@
 import type { Proposal } from '#contracts';
 import { callIdOf, runIdOfCall } from '#kernel';
 import { admitBatch } from './admit-batch.ts';
-import { commandRefused, requestTurn, runStarted } from './emissions.ts';
+import { commandRefused, runStarted } from './emissions.ts';
 import type { Phase, Run } from './run-state.ts';
 import type { Env, InputOf, Step } from './saga.types.ts';
+import { NOTHING_USED } from './usage.ts';
 
 type StartRun = InputOf<'StartRun'>;
 
@@ -12,8 +13,7 @@ export function startRun(input: StartRun, env: Env): Step {
   if (fault) return { run: null, out: [commandRefused(input, 'INVALID_ARGS', fault, env.now)] };
   const begun = newRun(input, env.now);
   const { driver, principal } = begun.definition;
-  if (driver === 'client') return { run: begun, out: [runStarted(begun, input)] };
-  if (driver === 'agent') return { run: begun, out: [runStarted(begun, input), requestTurn(begun, input, 1, env.now)] };
+  if (driver !== 'call') return { run: begun, out: [runStarted(begun, input)] };
   const own = ownedCallId(input.runId, input.data.proposals[0]!);
   const admitted = admitBatch(begun, input, { principal, proposals: [own], batch: batchOf(input) }, env);
   return { run: admitted.run, out: [runStarted(admitted.run, input), ...admitted.out] };
@@ -40,7 +40,7 @@ function whatIsMissing({ data }: StartRun): string | undefined {
 }
 
 const FIRST_PHASE: Readonly<Record<StartRun['data']['driver'], Phase>> = {
-  agent: { name: 'awaiting_model', turn: 1 },
+  agent: { name: 'awaiting_calls' },
   client: { name: 'open' },
   call: { name: 'awaiting_calls' },
 };
@@ -72,6 +72,8 @@ function newRun({ runId, tenant, data, correlationId }: StartRun, now: number): 
       sources: [],
       clock: { leftMs: budgets.wallClockMs, since: now },
       drive: null,
+      used: NOTHING_USED,
+      resumes: [],
     },
   };
 }

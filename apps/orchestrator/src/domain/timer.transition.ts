@@ -3,7 +3,7 @@ import { endRun } from './advance.ts';
 import { callError } from './call-error.ts';
 import { callProposed, requestTurn } from './emissions.ts';
 import { limitEnd } from './ends.ts';
-import { isOut, withState, type Call, type Run } from './run-state.ts';
+import { budgetsOf, isOut, withState, type Call, type Run } from './run-state.ts';
 import type { Emission, Env, InputOf, Step } from './saga.types.ts';
 import { deadlineOf, nextDrive } from './timers.ts';
 
@@ -13,7 +13,7 @@ type Woken = InputOf<'Woken'>;
 export function woken(run: Run, input: Woken, env: Env): Step {
   const deadline = deadlineOf(run);
   if (deadline !== null && deadline <= env.now)
-    return run.state.phase.name === 'overdue' ? graceEnded(run, input, env) : wallClockEnded(run, input, env);
+    return run.state.phase.name === 'closing' ? graceEnded(run, input, env) : wallClockEnded(run, input, env);
   const { drive } = run.state;
   if (drive === null || drive.at > env.now) return { run, out: [] };
   const next = withState(run, { drive: nextDrive(run, env.now, drive.tries + 1) });
@@ -22,29 +22,26 @@ export function woken(run: Run, input: Woken, env: Env): Step {
 
 /** Nothing new is begun: held calls end here; calls that are out are waited for. */
 function wallClockEnded(run: Run, input: Woken, env: Env): Step {
-  const limit = run.definition.budgets.wallClockMs;
+  const { phase } = run.state;
+  const limit = budgetsOf(run).wallClockMs;
   const out: Emission[] = [];
   const calls = run.state.calls.map((call): Call => {
     if (call.state !== 'held') return call;
-    const dropped = dropHeld(
-      run,
-      input,
-      call,
-      callError('BUDGET_EXHAUSTED', `The run's time was over (wallClockMs ${limit})`),
-      env.now,
-    );
+    const error = callError('BUDGET_EXHAUSTED', `The run's time was over (wallClockMs ${limit})`);
+    const dropped = dropHeld(run, input, call, { error, limit: 'wallClockMs' }, env.now);
     out.push(dropped.out);
     return dropped.call;
   });
-  return {
-    run: withState(run, { calls, phase: { name: 'overdue', end: limitEnd('wallClockMs', limit), since: env.now } }),
-    out,
-  };
+  const end =
+    phase.name === 'finishing' && phase.end.status !== 'completed'
+      ? phase.end
+      : limitEnd('wallClockMs', limit, `${limit} ms were used without the time that persons took`);
+  return { run: withState(run, { calls, phase: { name: 'closing', end, since: env.now } }), out };
 }
 
 /** Whoever holds the open calls is silent: the run says so instead of waiting for ever (G8, G9). */
 function graceEnded(run: Run, input: Woken, env: Env): Step {
-  return run.state.phase.name === 'overdue' ? endRun(run, input, run.state.phase.end, env.now) : { run, out: [] };
+  return run.state.phase.name === 'closing' ? endRun(run, input, run.state.phase.end, env.now) : { run, out: [] };
 }
 
 /** Against loss on the way: the receivers know these messages by their business identity and answer from their records. */

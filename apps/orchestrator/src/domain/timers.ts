@@ -20,7 +20,7 @@ export function deadlineOf(run: Run): number | null {
   switch (phase.name) {
     case 'ended':
       return null;
-    case 'overdue':
+    case 'closing':
       return Math.max(
         ...calls.filter(isOut).map((call) => {
           const from = call.state === 'asked' ? call.expiresAt : Math.max(call.movedAt, phase.since);

@@ -30,6 +30,8 @@ export const budgetsSchema = z.object({
   approvalTtlMs: z.int().min(1000).max(604_800_000).default(3_600_000),
 });
 export type Budgets = z.infer<typeof budgetsSchema>;
+export type LimitName = keyof Budgets;
+export const LIMIT_NAMES = Object.keys(budgetsSchema.shape) as [LimitName, ...LimitName[]];
 
 const { shape } = budgetsSchema;
 /** Limits as somebody writes them: each may be left out, and stays out. */

@@ -34,6 +34,8 @@ export const callProposedSchema = boundCallSchema.extend({
   origins: originsSchema,
   /** Epoch milliseconds; no grant is minted and no approval awaited beyond it. */
   runDeadline: z.int(),
+  /** Milliseconds: the run leaves a person less time than the contract does. */
+  approvalTtlMs: z.int().min(1).optional(),
 });
 export type CallProposed = z.infer<typeof callProposedSchema>;
 

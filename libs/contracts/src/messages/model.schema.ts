@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ERROR_CODE_NAMES } from '#kernel';
 import { callIdSchema, digestSchema } from '../envelope.schema.ts';
+import { LIMIT_NAMES } from './budgets.schema.ts';
 import { agentSchema, proposalSchema } from './run.schema.ts';
 
 /** The result of one proposal, for the model; exactly one for each proposal of the turn before, in its order. */
@@ -22,10 +23,24 @@ export const requestTurnSchema = z.object({
   /** Contracts that the model is shown, by digest. */
   toolset: z.array(z.object({ tool: z.string(), digest: digestSchema })),
   parallelToolCalls: z.boolean().default(true),
+  /** What is left for this turn. */
+  limits: z
+    .object({
+      maxOutputTokens: z.int().min(1),
+      /** US dollars; a model without a price is then refused. null = the cost may be unknown. */
+      maxCostUsd: z.number().min(0).nullable(),
+    })
+    .optional(),
 });
 export type RequestTurn = z.infer<typeof requestTurnSchema>;
 
-export const usageSchema = z.object({ inputTokens: z.int().nullable(), outputTokens: z.int().nullable() });
+export const usageSchema = z.object({
+  inputTokens: z.int().nullable(),
+  outputTokens: z.int().nullable(),
+  /** US dollars by the price table; null = unknown, which is not zero. */
+  costUsd: z.number().min(0).nullable().optional(),
+});
+export type Usage = z.infer<typeof usageSchema>;
 
 export const turnCompletedSchema = z.object({
   turn: z.int().min(1),
@@ -41,5 +56,9 @@ export const turnFailedSchema = z.object({
   turn: z.int().min(1),
   code: z.enum(ERROR_CODE_NAMES),
   message: z.string(),
+  /** The limit of the run that would have been passed. */
+  limit: z.enum(LIMIT_NAMES).optional(),
+  /** What the provider counted all the same. */
+  usage: usageSchema.optional(),
 });
 export type TurnFailed = z.infer<typeof turnFailedSchema>;

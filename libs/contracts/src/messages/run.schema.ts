@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ERROR_CODE_NAMES } from '#kernel';
 import { callIdSchema, digestSchema, principalSchema } from '../envelope.schema.ts';
-import { budgetsSchema, writtenBudgetsSchema } from './budgets.schema.ts';
+import { budgetsSchema, LIMIT_NAMES, writtenBudgetsSchema } from './budgets.schema.ts';
 
 /** A tool call as it was asked for, before any check. `arguments` is the raw text, parsed once, strictly, by the orchestrator. */
 export const proposalSchema = z.object({
@@ -118,22 +118,38 @@ export const turnRecordedSchema = z.object({
   callIds: z.array(callIdSchema),
   inputTokens: z.int().nullable(),
   outputTokens: z.int().nullable(),
+  /** US dollars by the price table; null = the model has no price there. */
+  costUsd: z.number().min(0).nullable().optional(),
   /** The model's final answer: untrusted text; only on the last turn. */
   answer: z.string().nullable(),
 });
 export type TurnRecorded = z.infer<typeof turnRecordedSchema>;
 
+/** What a run has used; where the provider said nothing, what was reserved for it. */
+export const runUsageSchema = z.object({
+  inputTokens: z.int().min(0),
+  outputTokens: z.int().min(0),
+  /** null: at least one turn has no known price. */
+  costUsd: z.number().min(0).nullable(),
+  resultBytes: z.int().min(0),
+});
+export type RunUsage = z.infer<typeof runUsageSchema>;
+
 export const runEndedSchema = z.object({
   status: runStatusSchema,
   outcome: runOutcomeSchema,
-  /** Which limit or error ended it; null after a final answer or finish. */
-  cause: z.object({ code: z.enum(ERROR_CODE_NAMES), message: z.string() }).nullable(),
+  /** Which limit or error ended it; null after a final answer or finish. `limit`: raise this one to go on. */
+  cause: z
+    .object({ code: z.enum(ERROR_CODE_NAMES), message: z.string(), limit: z.enum(LIMIT_NAMES).optional() })
+    .nullable(),
   episode: z.int().min(1),
   callCount: z.int().min(0),
   /** Digest over all callIds so far, sorted. */
   callsDigest: digestSchema,
   turns: z.int().min(0),
   answer: z.string().nullable(),
+  /** Over all episodes; absent for a direct call. */
+  usage: runUsageSchema.optional(),
 });
 export type RunEnded = z.infer<typeof runEndedSchema>;
 

@@ -1,0 +1,45 @@
+import { dropHeld } from './admit-batch.ts';
+import { callError } from './call-error.ts';
+import { commandRefused, runEnded } from './emissions.ts';
+import { cancelledEnd } from './ends.ts';
+import { withState, type Call, type Run } from './run-state.ts';
+import type { Emission, Env, InputOf, Step } from './saga.types.ts';
+
+type CancelRun = InputOf<'CancelRun'>;
+
+/** Nothing is begun any more: held calls end here, calls that are out are waited for. The first cancel counts. */
+export function cancelRun(run: Run, input: CancelRun, env: Env): Step {
+  const { principal, reason } = input.data;
+  const { phase } = run.state;
+  if (principal.id !== run.definition.principal.id)
+    return refuse(run, input, env, 'PERMISSION_DENIED', 'The run belongs to another principal');
+  if (phase.name === 'ended')
+    return phase.end.status === 'cancelled'
+      ? { run, out: [runEnded(run, input, phase)] }
+      : refuse(
+          run,
+          input,
+          env,
+          'INVALID_ARGS',
+          `The run has ended as "${phase.end.status}": nothing is left to cancel`,
+        );
+  if (phase.name === 'closing' && phase.end.status === 'cancelled') return { run, out: [] };
+  const out: Emission[] = [];
+  const error = callError('CANCELLED', 'The run was cancelled before the call was made');
+  const calls = run.state.calls.map((call): Call => {
+    if (call.state !== 'held') return call;
+    const dropped = dropHeld(run, input, call, { error, status: 'cancelled' }, env.now);
+    out.push(dropped.out);
+    return dropped.call;
+  });
+  const end = cancelledEnd(principal.id, reason);
+  return { run: withState(run, { calls, phase: { name: 'closing', end, since: env.now } }), out };
+}
+
+const refuse = (
+  run: Run,
+  input: CancelRun,
+  env: Env,
+  code: Parameters<typeof commandRefused>[1],
+  message: string,
+): Step => ({ run, out: [commandRefused(input, code, message, env.now)] });

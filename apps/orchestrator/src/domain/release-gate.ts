@@ -1,0 +1,36 @@
+import { callError } from './call-error.ts';
+import type { Refusal } from './admit-batch.ts';
+import { failuresInARow, repeatsOf, shortDigest } from './limits.ts';
+import { budgetsOf, isSettled, type Call, type HeldCall, type Run } from './run-state.ts';
+
+/**
+ * May a call whose turn has come go out? `wait`: what the same calls that are out will bring decides.
+ * By what is done and what came of it, not by counting steps: polling with changing answers goes on.
+ */
+export function releaseGate(run: Run, calls: readonly Call[], { tool, bound }: HeldCall): 'open' | 'wait' | Refusal {
+  if (run.definition.driver === 'call') return 'open';
+  const { maxRepeats, maxToolFailures } = budgetsOf(run);
+  const asked = shortDigest(bound.argumentsDigest);
+  if (calls.some((call) => isSettled(call) && call.status === 'denied' && call.asked === asked))
+    return repeated('The same call was denied in this run.');
+  const { unchanged, out } = repeatsOf(calls, asked);
+  if (unchanged >= maxRepeats)
+    return repeated(`The same call was made ${unchanged} times and nothing changed (maxRepeats ${maxRepeats}).`);
+  if (failuresInARow(calls, tool) >= maxToolFailures)
+    return {
+      limit: 'maxToolFailures',
+      error: callError(
+        'BUDGET_EXHAUSTED',
+        `${tool} failed ${maxToolFailures} times in a row (maxToolFailures). Go on without it, or answer with what stands in the way; proposing it again ends the run.`,
+      ),
+    };
+  return unchanged + out >= maxRepeats ? 'wait' : 'open';
+}
+
+const repeated = (why: string): Refusal => ({
+  limit: 'maxRepeats',
+  error: callError(
+    'REPEATED_CALL',
+    `${why} Use what is known, change the arguments or the tool, or answer with what stands in the way; the same call again ends the run.`,
+  ),
+});

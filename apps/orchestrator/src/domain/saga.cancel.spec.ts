@@ -1,0 +1,97 @@
+import { callIdOf } from '#kernel';
+import { alice, failedData } from '../../testing/fixtures.ts';
+import { RUN_ID, Scene, types } from '../../testing/scene.ts';
+import { statusOf } from './run-state.ts';
+import { deadlineOf, GRACE_MS, wakeAt } from './timers.ts';
+
+const id = (n: number): string => callIdOf(RUN_ID, n);
+const alerts: [string, unknown] = ['ops__read_alerts', { service: 'a' }];
+const flag: [string, unknown] = ['ops__set_flag', { name: 'a' }];
+const end = (scene: Scene) => scene.all('RunEnded').at(-1)!.data;
+
+describe('a cancelled run (G9)', () => {
+  it('proposes nothing more: held calls end as cancelled, what is out is waited for, then the run ends', () => {
+    const scene = new Scene();
+    scene.start('agent');
+    scene.turn(1, alerts, flag);
+    expect(types(scene.cancel('not needed'))).toContain('CallSettled');
+    expect(scene.all('CallSettled')[0]).toMatchObject({
+      callId: id(2),
+      data: { status: 'cancelled', effect: 'none', error: { code: 'CANCELLED' }, settledBy: 'orchestrator' },
+    });
+    expect(statusOf(scene.run!.state)).toBe('awaiting_calls');
+    expect(types(scene.settle(id(1)))).toEqual(['RunEnded']);
+    expect(end(scene)).toMatchObject({
+      status: 'cancelled',
+      outcome: 'no_effects',
+      cause: { code: 'CANCELLED', message: 'The run was cancelled by user:alice: not needed' },
+      callCount: 2,
+    });
+    expect(wakeAt(scene.run!)).toBeNull();
+  });
+
+  it('while the model is asked it ends at once; the answer that comes later is dropped', () => {
+    const scene = new Scene();
+    scene.start('agent');
+    expect(types(scene.cancel())).toEqual(['RunEnded']);
+    expect(scene.turn(1, flag)).toEqual([]);
+    expect(scene.run!.state.calls).toEqual([]);
+  });
+
+  it('a write that happened all the same is reported as such', () => {
+    const scene = new Scene();
+    scene.start('agent');
+    scene.turn(1, flag);
+    scene.cancel();
+    scene.settle(id(1), { effect: 'applied' });
+    expect(end(scene)).toMatchObject({ status: 'cancelled', outcome: 'all_succeeded' });
+  });
+
+  it('a silent pool is waited for with its grace time, then the call is reported as unknown', () => {
+    const scene = new Scene();
+    scene.start('client');
+    scene.propose('c1', [id(1)], 'ops.set_flag', { name: 'a' });
+    scene.cancel();
+    expect(deadlineOf(scene.run!)! - scene.now).toBe(10_000 + GRACE_MS);
+    expect(types(scene.wake(deadlineOf(scene.run!)!))).toEqual(['RunEnded']);
+    expect(end(scene)).toMatchObject({ status: 'cancelled', outcome: 'some_unknown' });
+  });
+
+  it('the same cancel again changes nothing and is answered with the end; a resume is refused', () => {
+    const scene = new Scene();
+    scene.start('client');
+    scene.propose('c1', [id(1)], 'ops.set_flag', { name: 'a' });
+    scene.cancel();
+    const before = scene.run;
+    expect(scene.cancel()).toEqual([]);
+    expect(scene.run).toBe(before);
+    const [ended] = scene.settle(id(1));
+    scene.now += 10;
+    expect(scene.cancel()).toMatchObject([{ id: ended!.id, at: ended!.at, data: ended!.data }]);
+    expect(scene.resume({ maxTurns: 100 })).toMatchObject([{ type: 'CommandRefused' }]);
+    expect(scene.propose('c2', [id(2)], 'ops.set_flag', { name: 'b' })).toMatchObject([
+      { data: { code: 'CANCELLED' } },
+    ]);
+  });
+
+  it('after its wall clock was over, a cancel decides how it ends', () => {
+    const scene = new Scene();
+    scene.start('agent');
+    scene.turn(1, flag);
+    scene.wake(deadlineOf(scene.run!)!);
+    scene.cancel();
+    scene.settle(id(1), failedData('failed'));
+    expect(end(scene)).toMatchObject({ status: 'cancelled', outcome: 'some_failed' });
+  });
+
+  it('another principal, an ended and an unknown run are refused', () => {
+    const scene = new Scene();
+    expect(scene.cancel()).toMatchObject([{ data: { code: 'NOT_FOUND' } }]);
+    scene.start('agent');
+    expect(scene.cancel('x', { ...alice, id: 'user:bob' })).toMatchObject([{ data: { code: 'PERMISSION_DENIED' } }]);
+    scene.answer(1, 'Done.');
+    expect(scene.cancel()).toMatchObject([
+      { type: 'CommandRefused', data: { message: expect.stringContaining('completed') } },
+    ]);
+  });
+});
