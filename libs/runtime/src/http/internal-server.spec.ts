@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { CountersignError, InfrastructureError } from '#kernel';
 import { resolveSettings } from '../settings.ts';
 import { platformSettings } from '../platform.settings.ts';
@@ -8,12 +9,14 @@ const TOKEN = 'a-token-of-16-chars';
 
 describe('read ports', () => {
   let server: InternalServer;
+  let local: ServiceReads;
   let remote: ServiceReads;
   let reasons: string[] = [];
   beforeAll(async () => {
-    const local = new ServiceReads(resolveSettings(platformSettings, {}));
+    local = new ServiceReads(resolveSettings(platformSettings, {}));
     local.register('policy', {
       approval: ({ id }: { id: string }) => Promise.resolve(id === 'none' ? undefined : { id, at: new Date(0) }),
+      shaped: async (args: unknown) => z.object({ after: z.int() }).parse(args),
       broken: () => Promise.reject(new InfrastructureError('away')),
     });
     server = await startInternalServer({
@@ -43,6 +46,14 @@ describe('read ports', () => {
       resolveSettings(platformSettings, { COUNTERSIGN_POLICY_URL: 'http://127.0.0.1:1' }),
     );
     await expect(nowhere.read('policy', 'approval', {})).rejects.toBeInstanceOf(InfrastructureError);
+  });
+  it('a question of the wrong shape is refused with its place, in process and over HTTP', async () => {
+    for (const reads of [local, remote]) {
+      await expect(reads.read('policy', 'shaped', { after: 'x' })).rejects.toMatchObject({
+        code: 'INVALID_ARGS',
+        details: [{ path: '/after', rule: 'invalid_type' }],
+      });
+    }
   });
   it('nobody without the token is answered', async () => {
     for (const authorization of [undefined, 'Bearer wrong-token-of-16']) {

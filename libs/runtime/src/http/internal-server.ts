@@ -26,7 +26,10 @@ export async function startInternalServer(options: InternalServerOptions): Promi
     handle(options, request).then(
       ({ status, body }) => respond(response, status, body),
       (error: unknown) =>
-        respond(response, statusOf(error), { error: error instanceof CountersignError ? error.code : 'INTERNAL' }),
+        respond(response, statusOf(error), {
+          error: error instanceof CountersignError ? error.code : 'INTERNAL',
+          details: error instanceof CountersignError ? error.details : [],
+        }),
     );
   });
   server.requestTimeout = 10_000;

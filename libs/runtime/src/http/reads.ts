@@ -1,4 +1,6 @@
-import { CountersignError, InfrastructureError, parseJson } from '#kernel';
+import { z } from 'zod';
+import { issueDetails } from '#contracts';
+import { CountersignError, InfrastructureError, parseJson, type ErrorDetail } from '#kernel';
 import type { ReadPort, Reads, ServiceName } from '../door.ts';
 import type { PlatformSettings } from '../platform.settings.ts';
 
@@ -42,10 +44,27 @@ type UrlName = Extract<keyof PlatformSettings, `COUNTERSIGN_${string}_URL`>;
 const urlName = (service: ServiceName): UrlName =>
   `COUNTERSIGN_${service.toUpperCase().replaceAll('-', '_')}_URL` as UrlName;
 
+/** @throws CountersignError INVALID_ARGS, with paths, for a question of the wrong shape: what callers give may end up in it */
 async function answer(port: ReadPort, question: string, args: object): Promise<unknown> {
   if (!Object.hasOwn(port, question)) throw new CountersignError('NOT_FOUND', `no such question: ${question}`);
-  return port[question]!(args as never);
+  try {
+    return await port[question]!(args as never);
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error;
+    throw unfit(issueDetails(error.issues));
+  }
 }
+
+function unfit(details: readonly ErrorDetail[]): CountersignError {
+  const [first] = details;
+  const where = first ? `: ${first.path} ${first.message ?? ''}` : '';
+  return new CountersignError('INVALID_ARGS', `The question does not fit${where}`, { details: [...details] });
+}
+
+const refusalSchema = z.object({
+  error: z.literal('INVALID_ARGS'),
+  details: z.array(z.object({ path: z.string(), rule: z.string(), message: z.string().optional() })).min(1),
+});
 
 const TIMEOUT_MS = 5_000;
 
@@ -65,6 +84,10 @@ async function ask(url: URL, args: object, token: string | undefined): Promise<u
     throw new InfrastructureError(`${url.host} does not answer`, cause);
   }
   if (response.status >= 500) throw new InfrastructureError(`${url.pathname} answered ${response.status}`);
+  if (response.status === 400) {
+    const refusal = refusalSchema.safeParse(parseJson(bytes));
+    if (refusal.success) throw unfit(refusal.data.details as ErrorDetail[]);
+  }
   if (response.status !== 200) throw new CountersignError('INTERNAL', `${url.pathname} answered ${response.status}`);
   return parseJson(bytes, { maxBytes: 16_777_216, maxDepth: 128 });
 }
