@@ -33,7 +33,7 @@ export class SchemaShelf {
     const made = z.toJSONSchema(schema, {
       io,
       metadata: this.#metadata,
-      override: ({ jsonSchema }) => simplify(jsonSchema as JsonSchema),
+      override: ({ jsonSchema }) => simplify(jsonSchema as JsonSchema, io),
     }) as JsonSchema;
     const { $schema: _draft, $defs = {}, ...body } = made;
     for (const [name, definition] of Object.entries($defs as Record<string, JsonSchema>)) this.#write(name, definition);
@@ -61,12 +61,14 @@ export class SchemaShelf {
 const nameOf = (constant: string): string => constant[0]!.toUpperCase() + constant.slice(1, -'Schema'.length);
 
 /** In place, as zod asks for it. */
-function simplify(schema: JsonSchema): void {
+function simplify(schema: JsonSchema, io: 'input' | 'output'): void {
   if (Array.isArray(schema.enum) && schema.enum.join() === CODES) {
     delete schema.type;
     delete schema.enum;
     schema.$ref = REF + ERROR_CODE;
   }
+  // What is answered may gain fields.
+  if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties;
   // What JavaScript can count is no limit of ours.
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
