@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { fillBudgets, message, type MessageData } from '#contracts';
+import { newId } from '#kernel';
 import { openService, type ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
 import { runFacts, type FactAt } from '../../../libs/contracts/testing/run-facts.ts';
 import type { CallView, RunView } from './domain/show-views.ts';
@@ -128,6 +130,53 @@ describe('the state store', () => {
       ),
       { numRuns: 25 },
     );
+  });
+
+  it('a run that goes on after a limit is open again, in its next episode, whatever order its facts come in', async () => {
+    const about = (runId: string, at: number) => ({ tenant: 'dev', runId, now: Date.UTC(2026, 0, 2, 0, 0, at) });
+    const end = (runId: string, at: number, own: Partial<MessageData<'RunEnded'>>): FactAt => ({
+      topic: 'run.events',
+      message: message('RunEnded', about(runId, at), {
+        status: 'budget_exhausted',
+        outcome: 'no_effects',
+        cause: null,
+        episode: 1,
+        callCount: 0,
+        callsDigest: `sha256:${'0'.repeat(64)}`,
+        turns: 1,
+        answer: null,
+        ...own,
+      }),
+    });
+    const story = (runId: string): FactAt[] => [
+      runFacts('dev', runId).facts[0]!,
+      end(runId, 1, {
+        cause: { code: 'BUDGET_EXHAUSTED', message: 'maxTurns', limit: 'maxTurns' },
+        usage: { inputTokens: 3, outputTokens: 2, costUsd: null, resultBytes: 1 },
+      }),
+      {
+        topic: 'run.events',
+        message: message('RunResumed', about(runId, 2), { commandId: 'r', episode: 2, budgets: fillBudgets() }),
+      },
+      end(runId, 3, { status: 'cancelled', cause: { code: 'CANCELLED', message: 'no' }, episode: 2, turns: 2 }),
+    ];
+    const seen: unknown[] = [];
+    const runId = newId('run');
+    for (const fact of story(runId)) {
+      await deliver([fact]);
+      const { status, episode, cause, endedAt, usage } = (await run('dev', runId))!;
+      seen.push([status, episode, (cause as { limit?: string } | null)?.limit, endedAt !== null, usage]);
+    }
+    const usage = { inputTokens: 3, outputTokens: 2, costUsd: null, resultBytes: 1 };
+    expect(seen).toEqual([
+      ['awaiting_model', 1, undefined, false, null],
+      ['budget_exhausted', 1, 'maxTurns', true, usage],
+      ['awaiting_model', 2, undefined, false, null],
+      ['cancelled', 2, undefined, true, null],
+    ]);
+    const other = newId('run');
+    await deliver(story(other).reverse());
+    expect(await run('dev', other)).toMatchObject({ status: 'cancelled', episode: 2, turns: 2 });
   });
 
   it('a settlement counts only on a topic of the one who may settle', async () => {

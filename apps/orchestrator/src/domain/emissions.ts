@@ -14,7 +14,6 @@ import {
   budgetsOf,
   episodeOf,
   isSettled,
-  type End,
   type OutCall,
   type Phase,
   type ProposedCall,

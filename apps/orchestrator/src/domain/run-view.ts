@@ -1,5 +1,6 @@
-import type { RunOutcome, RunStatus } from '#contracts';
-import { isSettled, statusOf, type Call, type Run, type SettledCall } from './run-state.ts';
+import type { RunOutcome, RunStatus, RunUsage } from '#contracts';
+import { episodeOf, isSettled, statusOf, type Call, type Run, type SettledCall } from './run-state.ts';
+import { usageOf } from './usage.ts';
 
 /** A run as the API shows it, without results: those are the state store's. `tenant` and `requestDigest` are for the gateway's own use. */
 export interface RunView {
@@ -16,6 +17,8 @@ export interface RunView {
   readonly taskId: string | null;
   readonly labels: Readonly<Record<string, string>>;
   readonly turns: number;
+  readonly episode: number;
+  readonly usage: RunUsage | null;
   /** RFC 3339. */
   readonly startedAt: string;
   readonly endedAt: string | null;
@@ -56,6 +59,8 @@ export function runView(run: Run): RunView {
     taskId: definition.taskId ?? null,
     labels: definition.labels,
     turns: state.turns,
+    episode: episodeOf(run),
+    usage: ended && definition.driver !== 'call' ? usageOf(run) : null,
     startedAt: new Date(definition.startedAt).toISOString(),
     endedAt: ended ? new Date(ended.at).toISOString() : null,
     calls: state.calls.map(summaryOf),

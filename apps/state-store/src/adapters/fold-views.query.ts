@@ -33,9 +33,9 @@ async function foldRuns(sql: Sql, rows: readonly RunRow[]): Promise<void> {
   await sql.change({
     name: 'fold-runs',
     text: `insert into run_view as v (tenant, run_id, driver, agent, principal, request_digest, task_id, labels, started_at,
-             turns, ended_rank, status, outcome, cause, answer, ended_at, first_seen)
+             turns, episode_rank, status, outcome, cause, answer, ended_at, usage, first_seen)
            select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[],
-             $9::timestamptz[], $10::int[], $11::int[], $12::text[], $13::text[], $14::json[], $15::text[], $16::timestamptz[], $17::timestamptz[])
+             $9::timestamptz[], $10::int[], $11::int[], $12::text[], $13::text[], $14::json[], $15::text[], $16::timestamptz[], $17::json[], $18::timestamptz[])
            on conflict (tenant, run_id) do update set
              driver = coalesce(v.driver, excluded.driver),
              agent = coalesce(v.agent, excluded.agent),
@@ -45,12 +45,13 @@ async function foldRuns(sql: Sql, rows: readonly RunRow[]): Promise<void> {
              labels = coalesce(v.labels, excluded.labels),
              started_at = coalesce(v.started_at, excluded.started_at),
              turns = greatest(v.turns, excluded.turns),
-             ended_rank = greatest(v.ended_rank, excluded.ended_rank),
-             status = case when excluded.ended_rank > v.ended_rank then excluded.status else v.status end,
-             outcome = case when excluded.ended_rank > v.ended_rank then excluded.outcome else v.outcome end,
-             cause = case when excluded.ended_rank > v.ended_rank then excluded.cause else v.cause end,
-             answer = case when excluded.ended_rank > v.ended_rank then coalesce(excluded.answer, v.answer) else coalesce(v.answer, excluded.answer) end,
-             ended_at = case when excluded.ended_rank > v.ended_rank then excluded.ended_at else v.ended_at end,
+             episode_rank = greatest(v.episode_rank, excluded.episode_rank),
+             status = case when excluded.episode_rank > v.episode_rank then excluded.status else v.status end,
+             outcome = case when excluded.episode_rank > v.episode_rank then excluded.outcome else v.outcome end,
+             cause = case when excluded.episode_rank > v.episode_rank then excluded.cause else v.cause end,
+             answer = case when excluded.episode_rank > v.episode_rank then coalesce(excluded.answer, v.answer) else coalesce(v.answer, excluded.answer) end,
+             ended_at = case when excluded.episode_rank > v.episode_rank then excluded.ended_at else v.ended_at end,
+             usage = case when excluded.episode_rank > v.episode_rank then excluded.usage else v.usage end,
              first_seen = least(v.first_seen, excluded.first_seen)`,
     values: [
       column(rows, 'tenant'),
@@ -63,12 +64,13 @@ async function foldRuns(sql: Sql, rows: readonly RunRow[]): Promise<void> {
       column(rows, 'labels'),
       column(rows, 'startedAt'),
       column(rows, 'turns'),
-      column(rows, 'endedRank'),
+      column(rows, 'episodeRank'),
       column(rows, 'status'),
       column(rows, 'outcome'),
       column(rows, 'cause'),
       column(rows, 'answer'),
       column(rows, 'endedAt'),
+      column(rows, 'usage'),
       column(rows, 'firstSeen'),
     ],
   });

@@ -1,10 +1,11 @@
 import { TOPICS, type Message, type MessageType } from '#contracts';
-import { mergeCalls, mergeRuns, RANK, type CallRow, type RunRow } from './view-rows.ts';
+import { EPISODE_RANK, mergeCalls, mergeRuns, RANK, type CallRow, type RunRow } from './view-rows.ts';
 
 export const FOLDED_TYPES = [
   'RunStarted',
   'TurnRecorded',
   'RunEnded',
+  'RunResumed',
   'CallProposed',
   'CallAllowed',
   'ApprovalRequested',
@@ -66,18 +67,21 @@ function runRowOf(message: Message<FoldedType>): RunRow | null {
     case 'TurnRecorded':
       return { ...emptyRun(message), turns: message.data.turn, answer: storableOrNull(message.data.answer) };
     case 'RunEnded': {
-      const { status, outcome, cause, episode, turns, answer } = message.data;
+      const { status, outcome, cause, episode, turns, answer, usage } = message.data;
       return {
         ...emptyRun(message),
-        endedRank: episode,
+        episodeRank: EPISODE_RANK.ended(episode),
         status,
         outcome,
         cause: cause && JSON.stringify(cause),
         turns,
         answer: storableOrNull(answer),
         endedAt: message.occurredAt,
+        usage: usage ? JSON.stringify(usage) : null,
       };
     }
+    case 'RunResumed':
+      return { ...emptyRun(message), episodeRank: EPISODE_RANK.resumed(message.data.episode) };
     default:
       return null;
   }
@@ -94,12 +98,13 @@ const emptyRun = ({ tenant, runId, occurredAt }: Message): RunRow => ({
   labels: null,
   startedAt: null,
   turns: 0,
-  endedRank: 0,
+  episodeRank: 0,
   status: null,
   outcome: null,
   cause: null,
   answer: null,
   endedAt: null,
+  usage: null,
   firstSeen: occurredAt,
 });
 

@@ -1,3 +1,5 @@
+import { EPISODE_RANK } from './view-rows.ts';
+
 /** How far a run and its calls have come, without results: what a watcher of the run compares with what it has seen. */
 export interface StoredProgress {
   driver: string | null;
@@ -6,7 +8,7 @@ export interface StoredProgress {
   labels: Record<string, string> | null;
   started_at: Date | null;
   turns: number | null;
-  ended_rank: number | null;
+  episode_rank: number | null;
   status: string | null;
   outcome: string | null;
   cause: unknown;
@@ -74,7 +76,7 @@ export function showProgress(stored: StoredProgress): ProgressView | null {
     labels: stored.labels ?? {},
     startedAt: stored.started_at?.toISOString() ?? null,
     turns: stored.turns ?? 0,
-    endedRank: stored.ended_rank ?? 0,
+    endedRank: EPISODE_RANK.lastEnded(stored.episode_rank ?? 0),
     status: stored.status,
     outcome: stored.outcome,
     cause: stored.cause ?? null,

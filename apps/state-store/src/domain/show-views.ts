@@ -1,3 +1,5 @@
+import { EPISODE_RANK } from './view-rows.ts';
+
 /** What the API shows of runs and calls. Fields `tenant` and `requestDigest` are for the gateway's own use. */
 export interface CallSummary {
   readonly callId: string;
@@ -24,6 +26,10 @@ export interface RunView {
   readonly taskId: string | null;
   readonly labels: Readonly<Record<string, string>>;
   readonly turns: number;
+  /** 1, and one more with each resume. */
+  readonly episode: number;
+  /** Tokens, cost (null = unknown) and result bytes at the end; null while it is open and for direct calls. */
+  readonly usage: unknown;
   /** RFC 3339. */
   readonly startedAt: string | null;
   readonly endedAt: string | null;
@@ -60,6 +66,8 @@ export interface StoredRun {
   labels: Record<string, string> | null;
   started_at: Date | null;
   turns: number;
+  episode_rank: number;
+  usage: unknown;
   status: string | null;
   outcome: string | null;
   cause: unknown;
@@ -104,6 +112,8 @@ export function showRun(run: StoredRun, calls: readonly StoredCall[]): RunView {
     taskId: run.task_id,
     labels: run.labels ?? {},
     turns: run.turns,
+    episode: EPISODE_RANK.episodeOf(run.episode_rank),
+    usage: run.usage ?? null,
     startedAt: run.started_at?.toISOString() ?? null,
     endedAt: run.ended_at?.toISOString() ?? null,
     calls: calls.map(summaryOf),

@@ -17,13 +17,15 @@ export interface RunRow {
   readonly labels: string | null;
   readonly startedAt: string | null;
   readonly turns: number;
-  readonly endedRank: number;
+  readonly episodeRank: number;
   readonly status: string | null;
   readonly outcome: string | null;
   /** JSON. */
   readonly cause: string | null;
   readonly answer: string | null;
   readonly endedAt: string | null;
+  /** JSON; what the run had used at its end. */
+  readonly usage: string | null;
   readonly firstSeen: string;
 }
 
@@ -62,10 +64,20 @@ export const RANK = {
   settled: 1_000_000_000,
 } as const;
 
+/** A resume begins an episode and takes the end before it back, until that episode has ended. */
+export const EPISODE_RANK = {
+  resumed: (episode: number) => episode * 2 - 1,
+  ended: (episode: number) => episode * 2,
+  /** 0 = none. */
+  lastEnded: (rank: number) => Math.floor(rank / 2),
+  /** 1 for a run that has neither ended nor been resumed. */
+  episodeOf: (rank: number) => Math.max(1, Math.ceil(rank / 2)),
+} as const;
+
 const earlier = (a: string, b: string): string => (a <= b ? a : b);
 
 export function mergeRuns(a: RunRow, b: RunRow): RunRow {
-  const [high, low] = b.endedRank > a.endedRank ? [b, a] : [a, b];
+  const [high, low] = b.episodeRank > a.episodeRank ? [b, a] : [a, b];
   return {
     ...high,
     driver: high.driver ?? low.driver,

@@ -10,13 +10,14 @@ create table run_view (
   labels json,
   started_at timestamptz,
   turns integer not null default 0,
-  -- Episode of the end that is shown; 0 = not ended.
-  ended_rank integer not null default 0,
+  -- Twice the episode whose end is shown; one less: that episode has begun and not ended; 0 = neither was seen.
+  episode_rank integer not null default 0,
   status text,
   outcome text,
   cause json,
   answer text,
   ended_at timestamptz,
+  usage json,
   first_seen timestamptz not null,
   primary key (tenant, run_id)
 ) with (fillfactor = 70);
