@@ -1,6 +1,7 @@
 import { playScript } from '../testing/play-script.ts';
-import { script, TASK } from './script.ts';
+import { script, taskFor } from './script.ts';
 
+const TASK = taskFor('order-1042', 'order-1043');
 const orders = { id: 'order-1043', status: 'returned', currency: 'EUR', paid_minor: 34_900, refundable_minor: 34_900 };
 const draft = { draft_id: 'draft-5001', order_id: 'order-1043', amount_minor: 34_900, currency: 'EUR' };
 

@@ -1,7 +1,8 @@
 import { call, say, type Script, type ScriptRequest } from '#providers';
 
-/** The task of the demo. */
-export const TASK = 'Refund 30 EUR of order-1042 (the lamp arrived dented) and all of order-1043 (returned unused).';
+/** The task of the demo, about two orders of its own, so that the next start finds money to refund, too. */
+export const taskFor = (damaged: string, returned: string): string =>
+  `Refund 30 EUR of ${damaged} (the lamp arrived dented) and all of ${returned} (returned unused).`;
 
 const READ = 'orders__read_order';
 const DRAFT = 'orders__draft_refund';

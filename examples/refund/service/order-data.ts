@@ -1,4 +1,4 @@
-/** What the example's shop has sold. Amounts are whole numbers of the currency's smallest unit: 12990 EUR is 129.90 €. */
+/** Amounts are whole numbers of the currency's smallest unit: 12990 EUR is 129.90 €. */
 export interface Order {
   readonly id: string;
   readonly customer: string;
@@ -8,6 +8,9 @@ export interface Order {
   readonly items: readonly string[];
 }
 
+export type OrderInput = Omit<Order, 'id'>;
+
+/** What the example's shop had sold before it was opened. */
 export const ORDERS: readonly Order[] = [
   {
     id: 'order-1042',

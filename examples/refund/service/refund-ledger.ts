@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, readFile, truncate, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { Refused } from '../../json-service.ts';
-import { ORDERS, type Order } from './order-data.ts';
+import { ORDERS, type Order, type OrderInput } from './order-data.ts';
 
 /**
- * Drafts and refunds in one append-only file of JSON lines. A refund has two phases: a draft moves no money.
+ * Orders, drafts and refunds in one append-only file of JSON lines. A refund has two phases: a draft moves no money.
  *
  * L1 an answer is given only after its line is on the disk (fsync).
- * L2 the same key with the same content gives the same draft or refund, also after a restart and between concurrent requests;
+ * L2 the same key with the same content gives the same order, draft or refund, also after a restart and between concurrent requests;
  *    with other content it changes nothing.
  * L3 a draft is executed at most once, whatever the key.
  * L4 a draft is executed only under a ceiling of its own currency that is not below its amount: who allows "up to 50" pays 50 at most.
@@ -45,6 +45,7 @@ export interface Ceiling {
 type Entry = { readonly key: string | null; readonly content: string } & (
   | { readonly kind: 'draft'; readonly value: Omit<Draft, 'status'> }
   | { readonly kind: 'refund'; readonly value: Refund }
+  | { readonly kind: 'order'; readonly value: Order }
 );
 export type Kept<T> = T & { readonly idempotency_key: string | null };
 export interface Answered<T> {
@@ -95,15 +96,32 @@ export class RefundLedger {
     );
   }
 
+  get orders(): Order[] {
+    return [...ORDERS, ...this.#entries.flatMap((entry) => (entry.kind === 'order' ? [entry.value] : []))];
+  }
+
   /** The order with what can still be refunded. @throws Refused 404 */
   order(id: string): Order & { readonly refundable_minor: number } {
-    const order = ORDERS.find((one) => one.id === id);
+    const order = this.orders.find((one) => one.id === id);
     if (!order) throw new Refused(404, 'There is no such order', 'order_not_found');
     const refunded = this.refunds.filter((refund) => refund.order_id === id);
     return {
       ...order,
       refundable_minor: order.paid_minor - refunded.reduce((sum, refund) => sum + refund.amount_minor, 0),
     };
+  }
+
+  /** A sale. @throws Refused 409 (L2): nothing was changed */
+  place(input: OrderInput, key: string | null): Promise<Answered<Order>> {
+    return this.#inTurn(async () => {
+      const { customer, currency, paid_minor, status, items } = input;
+      const content = digestOf(['order', customer, currency, paid_minor, status, items]);
+      const known = this.#known(key, content);
+      if (known?.kind === 'order') return { fresh: false, value: known.value };
+      const value: Order = { id: `order-${3001 + this.orders.length}`, customer, currency, paid_minor, status, items };
+      await this.#write({ kind: 'order', key, content, value });
+      return { fresh: true, value };
+    });
   }
 
   /** @throws Refused 404, 409 (L2), 422 (L5): nothing was changed */

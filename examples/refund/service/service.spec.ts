@@ -5,6 +5,7 @@ import type { JsonService } from '../../json-service.ts';
 import { start } from './start.ts';
 
 interface Body {
+  readonly id?: string;
   readonly draft_id?: string;
   readonly refund_id?: string;
   readonly refundable_minor?: number;
@@ -50,6 +51,17 @@ describe('the order service of the refund example', () => {
     });
     expect(await refundable()).toBe(9_990);
     expect((await get('/drafts')).body.drafts).toEqual([expect.objectContaining({ draft_id, status: 'executed' })]);
+  });
+
+  it('an order is placed once for each key, and can be refunded', async () => {
+    const sale = { customer: '李雷', currency: 'CNY', paid_minor: 5_000, status: 'delivered', items: ['杯子'] };
+    const placed = await post('/orders', sale, 'sale');
+    expect(await post('/orders', sale, 'sale')).toEqual({ status: 200, body: placed.body });
+    expect((await post('/orders', { ...sale, paid_minor: 0 })).status).toBe(400);
+    expect((await post('/orders', { ...sale, items: [1] })).status).toBe(400);
+    const order_id = placed.body.id!;
+    expect((await get(`/orders/${order_id}`)).body).toEqual({ id: order_id, ...sale, refundable_minor: 5_000 });
+    expect((await post('/drafts', { ...draft, order_id, currency: 'CNY', amount_minor: 5_000 })).status).toBe(201);
   });
 
   it('a second execution of the same draft is refused, whatever the key and however many at once', async () => {

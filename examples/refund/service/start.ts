@@ -8,12 +8,13 @@ import {
   type JsonRequest,
   type JsonService,
 } from '../../json-service.ts';
+import type { OrderInput } from './order-data.ts';
 import { RefundLedger, type Answered, type Ceiling, type DraftInput } from './refund-ledger.ts';
 
 /**
  * The order service of the example shop. It knows nothing of Countersign.
  *
- *   GET  /orders/{id}
+ *   GET  /orders/{id}  POST /orders     (header Idempotency-Key)
  *   GET  /drafts       POST /drafts     (header Idempotency-Key)
  *   GET  /refunds      POST /refunds    (header Idempotency-Key)
  *
@@ -37,6 +38,8 @@ async function answer(request: JsonRequest, ledger: RefundLedger): Promise<JsonA
       return ok({ drafts: ledger.drafts });
     case 'GET /refunds':
       return ok({ refunds: ledger.refunds });
+    case 'POST /orders':
+      return made(await ledger.place(orderInput(await request.json()), request.key()));
     case 'POST /drafts':
       return made(await ledger.draft(draftInput(await request.json()), request.key()));
     case 'POST /refunds': {
@@ -51,14 +54,30 @@ async function answer(request: JsonRequest, ledger: RefundLedger): Promise<JsonA
 
 const made = ({ fresh, value }: Answered<unknown>): JsonAnswer => ({ status: fresh ? 201 : 200, body: value });
 
+function orderInput(body: unknown): OrderInput {
+  const fields = fieldsOf(body, ['customer', 'currency', 'paid_minor', 'status', 'items']);
+  const { currency, status, items } = fields;
+  if (currency !== 'EUR' && currency !== 'CNY') throw new Refused(400, 'currency must be EUR or CNY');
+  if (status !== 'delivered' && status !== 'in_transit' && status !== 'returned')
+    throw new Refused(400, 'status must be delivered, in_transit or returned');
+  if (!Array.isArray(items) || items.length > 20 || !items.every((item) => typeof item === 'string'))
+    throw new Refused(400, 'items must be at most 20 texts');
+  const paid_minor = amountOf(fields, 'paid_minor');
+  return { customer: textOf(fields, 'customer', 100), currency, paid_minor, status, items: items as string[] };
+}
+
+function amountOf(fields: Readonly<Record<string, unknown>>, name: string): number {
+  const amount = fields[name];
+  if (!Number.isSafeInteger(amount) || (amount as number) < 1)
+    throw new Refused(400, `${name} must be a whole number above 0`);
+  return amount as number;
+}
+
 function draftInput(body: unknown): DraftInput {
   const fields = fieldsOf(body, ['order_id', 'amount_minor', 'currency', 'reason']);
-  const amount = fields.amount_minor;
-  if (!Number.isSafeInteger(amount) || (amount as number) < 1)
-    throw new Refused(400, 'amount_minor must be a whole number above 0');
   return {
     order_id: textOf(fields, 'order_id', 64),
-    amount_minor: amount as number,
+    amount_minor: amountOf(fields, 'amount_minor'),
     currency: textOf(fields, 'currency', 3),
     reason: textOf(fields, 'reason', 300),
   };

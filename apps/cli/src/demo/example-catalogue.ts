@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { Script } from '#providers';
 import type { Environment } from '#runtime';
 import * as incidents from '../../../../examples/incident-triage/script.ts';
+import { placeOrders } from '../../../../examples/refund/place-orders.ts';
 import * as refund from '../../../../examples/refund/script.ts';
 import * as research from '../../../../examples/research/script.ts';
 import type { ExampleName } from './example-names.ts';
@@ -11,8 +12,8 @@ export interface ExampleEntry {
   /** Also the name of its agent. */
   readonly name: ExampleName;
   readonly workspace: string;
-  /** What the agent is asked. */
-  readonly task: string;
+  /** What the agent is asked; given the address of its service, which may have to get ready for it. */
+  readonly task: (serviceUrl: string) => string | Promise<string>;
   readonly script: Script;
   /** Of the names that a model sees. */
   readonly toolPrefix: string;
@@ -33,7 +34,7 @@ export const EXAMPLE_CATALOGUE: readonly ExampleEntry[] = [
   {
     name: 'incident-triage',
     workspace: workspace('incident-triage'),
-    task: incidents.TASK,
+    task: () => incidents.TASK,
     script: incidents.script,
     toolPrefix: 'incidents__',
     urlVariable: 'INCIDENTS_URL',
@@ -44,7 +45,7 @@ export const EXAMPLE_CATALOGUE: readonly ExampleEntry[] = [
   {
     name: 'research',
     workspace: workspace('research'),
-    task: research.TASK,
+    task: () => research.TASK,
     script: research.script,
     toolPrefix: 'research__',
     urlVariable: 'RESEARCH_URL',
@@ -55,7 +56,7 @@ export const EXAMPLE_CATALOGUE: readonly ExampleEntry[] = [
   {
     name: 'refund',
     workspace: workspace('refund'),
-    task: refund.TASK,
+    task: placeOrders,
     script: refund.script,
     toolPrefix: 'orders__',
     urlVariable: 'ORDERS_URL',
@@ -64,6 +65,8 @@ export const EXAMPLE_CATALOGUE: readonly ExampleEntry[] = [
     effects: 'refunds',
   },
 ];
+
+export const exampleOf = (name: ExampleName): ExampleEntry => EXAMPLE_CATALOGUE.find((entry) => entry.name === name)!;
 
 /** One scripted model for all of them: which script speaks is told by the tools that the run offers. */
 export const scriptOfAll: Script = (request) => {

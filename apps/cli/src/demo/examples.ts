@@ -1,6 +1,6 @@
 import { startScriptedServer } from '#providers';
 import { freePort, type Environment } from '#runtime';
-import { EXAMPLE_CATALOGUE, scriptOfAll } from './example-catalogue.ts';
+import { EXAMPLE_CATALOGUE, exampleOf, scriptOfAll } from './example-catalogue.ts';
 import type { ExampleName } from './example-names.ts';
 import { startExampleProcess, type ExampleProcess } from './example-process.ts';
 
@@ -12,6 +12,8 @@ export interface Examples {
   databaseReady(postgres: string): () => Promise<void>;
   /** Waits until all services answer. */
   ready(): Promise<void>;
+  /** What the agent is asked. */
+  task(name: ExampleName): Promise<string>;
   /** What the source system holds for this task. */
   effects(name: ExampleName, taskId: string): Promise<Effects>;
   close(): Promise<void>;
@@ -57,8 +59,9 @@ export async function openExamples(dataDir: string, inherited: Environment, real
     async ready() {
       await Promise.all(processes.map((process) => process.ready()));
     },
+    task: async (name) => exampleOf(name).task(urlOf(name)),
     async effects(name, taskId) {
-      const { effects } = EXAMPLE_CATALOGUE.find((entry) => entry.name === name)!;
+      const { effects } = exampleOf(name);
       const source = `${urlOf(name)}/${effects}`;
       const answer = (await (await fetch(source)).json()) as Record<string, { idempotency_key: string | null }[]>;
       const items = answer[effects]!.filter((item) => item.idempotency_key?.includes(taskId));

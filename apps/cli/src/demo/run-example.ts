@@ -1,5 +1,5 @@
 import { ENDED, type RunView } from './api-client.ts';
-import { EXAMPLE_CATALOGUE } from './example-catalogue.ts';
+import { exampleOf } from './example-catalogue.ts';
 import type { ExampleName } from './example-names.ts';
 import type { Effects, Examples } from './examples.ts';
 import { followRun, type Callers } from './follow-run.ts';
@@ -20,7 +20,7 @@ export async function runExample(
   screen: Screen,
   onAccepted: (runId: string) => void,
 ): Promise<FinishedExample> {
-  const { task, effects: noun } = EXAMPLE_CATALOGUE.find((entry) => entry.name === name)!;
+  const task = await examples.task(name);
   screen.title(`Example ${name}: a new task`);
   const taskId = freshTask(name);
   const { runId } = await callers.agent.post<{ runId: string }>(
@@ -36,7 +36,9 @@ export async function runExample(
   if (run.cause) screen.detail(`${run.cause.code}: ${run.cause.message}`);
   if (run.answer) screen.detail(`the model says (untrusted): ${run.answer}`);
   const effects = await examples.effects(name, taskId);
-  screen.step(`read back from the source system: ${effects.count} ${noun} of this task in ${effects.source}`);
+  screen.step(
+    `read back from the source system: ${effects.count} ${exampleOf(name).effects} of this task in ${effects.source}`,
+  );
   for (const item of effects.items) screen.detail(JSON.stringify(item));
   return { run: reportedRun(name, followed), effects };
 }
