@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { verifyAudit, type AuditFault } from '#audit';
-import { message, type Message } from '#contracts';
+import { budgetsSchema, message, TOPICS, type Message } from '#contracts';
 import { newId } from '#kernel';
 import { runFacts, type FactAt } from '../../../libs/contracts/testing/run-facts.ts';
 import { until, type ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
@@ -110,6 +110,21 @@ describe('a ledger from which something was left out before it was chained', () 
     const others = facts.slice(0, -1);
     await reduceFacts(telemetry, [{ topic, message: again }, ...others, { topic, message: stopped }]);
     expect((await verifyStore(telemetry, tenant)).faults).toEqual([]);
+  });
+
+  it('a resumed run is open until it ends again', async () => {
+    const tenant = 'resuming';
+    const { facts, runId } = runFacts(tenant, newId('run'), 1);
+    const resumed = message(
+      'RunResumed',
+      { tenant, runId, now: 0 },
+      { commandId: newId('cmd'), episode: 2, budgets: budgetsSchema.parse({}) },
+    );
+    await reduceFacts(telemetry, [...facts, { topic: TOPICS.runEvents, message: resumed }]);
+    const report = await verifyStore(telemetry, tenant);
+    expect(report).toMatchObject({ verified: true, records: RECORDS_OF_RUN + 1, ledgers: [{ openRuns: 1 }] });
+    const asked = await verifyStore(telemetry, tenant, { runIds: [runId] });
+    expect(asked.faults).toEqual([expect.objectContaining({ kind: 'incomplete', ledger: tenant })]);
   });
 });
 

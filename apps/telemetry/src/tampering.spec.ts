@@ -71,7 +71,7 @@ describe('a ledger that was tampered with', () => {
     let previous = '';
     return texts.map((text, i) => {
       const { previousdigest: _, ...event } = JSON.parse(text) as Record<string, unknown>;
-      const { data, ...rest } = { ...event, sequence: String(i + 1) } as { data: unknown };
+      const { data, ...rest }: Record<string, unknown> = { ...event, sequence: String(i + 1) };
       const anew = JSON.stringify({ ...rest, ...(previous === '' ? {} : { previousdigest: previous }), data });
       previous = digestOfEvent(anew);
       return anew;

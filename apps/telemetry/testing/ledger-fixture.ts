@@ -1,5 +1,6 @@
 import { verifyTenant, type AuditReport, type Checkpoint, type FetchJson, type VerifyPagesOptions } from '#audit';
 import { newId } from '#kernel';
+import type { Log } from '#runtime';
 import { runFacts, type FactAt } from '../../../libs/contracts/testing/run-facts.ts';
 import { openService, until, type ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
 import { telemetryDoor } from '../src/telemetry.module.ts';
@@ -7,9 +8,12 @@ import { telemetryDoor } from '../src/telemetry.module.ts';
 /** What a run of `runFacts` leaves in its ledger. */
 export const RECORDS_OF_RUN = 14;
 
-export const openTelemetry = (more: { url?: string; env?: Record<string, string> } = {}): Promise<ServiceHarness> =>
+export const openTelemetry = (
+  more: { url?: string; env?: Record<string, string>; log?: Log } = {},
+): Promise<ServiceHarness> =>
   openService(telemetryDoor, {
     ...(more.url === undefined ? {} : { url: more.url }),
+    ...(more.log === undefined ? {} : { log: more.log }),
     env: { COUNTERSIGN_AUDIT_PACE_MS: '0', ...more.env },
   });
 

@@ -7,13 +7,22 @@ interface RunSeen {
   runNo: number | null;
   /** The end with the highest episode. */
   end: { readonly sequence: number; readonly episode: number; readonly count: number; readonly digest: string } | null;
+  /** The highest episode that began after an end. */
+  resumed: number;
   /** Call ids of terminal records. */
   readonly calls: string[];
 }
 
+/** The end of the episode that is the newest; null while the run goes on. */
+const endOf = (run: RunSeen | undefined): RunSeen['end'] =>
+  run?.end && run.end.episode >= run.resumed ? run.end : null;
+
 const RUN_STARTED = 'dev.countersign.run.started.v1';
+const RUN_RESUMED = 'dev.countersign.run.resumed.v1';
 const RUN_ENDED = 'dev.countersign.run.ended.v1';
 const CALL_SETTLED = 'dev.countersign.call.settled.v1';
+
+const COUNTED = new Set([RUN_STARTED, RUN_RESUMED, RUN_ENDED, CALL_SETTLED]);
 
 /**
  * Completeness of one ledger: what no chain can show, a record that was never written.
@@ -41,11 +50,11 @@ export class RunCheck {
   }
 
   get openRuns(): number {
-    return [...this.#runs.values()].filter((run) => run.end === null).length;
+    return [...this.#runs.values()].filter((run) => endOf(run) === null).length;
   }
 
   add({ type, sequence, data }: AuditRecordText): void {
-    if (type !== RUN_STARTED && type !== RUN_ENDED && type !== CALL_SETTLED) return;
+    if (!COUNTED.has(type)) return;
     const { run_id: runId, call_id: callId } = data;
     if (typeof runId !== 'string') {
       this.#fault('unreadable', sequence, 'the record names no run');
@@ -55,6 +64,8 @@ export class RunCheck {
     if (type === RUN_STARTED) {
       run.started = true;
       run.runNo = typeof data.run_no === 'number' ? data.run_no : null;
+    } else if (type === RUN_RESUMED) {
+      run.resumed = Math.max(run.resumed, Number(data.episode));
     } else if (type === CALL_SETTLED) {
       run.calls.push(String(callId));
       this.#calls++;
@@ -81,7 +92,8 @@ export class RunCheck {
   *#missing(runIds: readonly string[]): Generator<['incomplete' | 'duplicate', number, string]> {
     yield* this.#numbers();
     for (const [runId, run] of this.#runs) {
-      const { end, calls } = run;
+      const { calls } = run;
+      const end = endOf(run);
       const single = new Set(calls);
       if (single.size !== calls.length) {
         const twice = calls.find((callId, at) => calls.indexOf(callId) !== at)!;
@@ -99,7 +111,7 @@ export class RunCheck {
       }
     }
     for (const runId of runIds)
-      if (!this.#runs.get(runId)?.end) yield ['incomplete', 0, `the end of the run ${runId} is missing`];
+      if (endOf(this.#runs.get(runId)) === null) yield ['incomplete', 0, `the end of the run ${runId} is missing`];
   }
 
   *#numbers(): Generator<['incomplete' | 'duplicate', number, string]> {
@@ -119,7 +131,7 @@ export class RunCheck {
 
   #run(runId: string): RunSeen {
     let run = this.#runs.get(runId);
-    if (!run) this.#runs.set(runId, (run = { started: false, runNo: null, end: null, calls: [] }));
+    if (!run) this.#runs.set(runId, (run = { started: false, runNo: null, end: null, resumed: 0, calls: [] }));
     return run;
   }
 

@@ -5,7 +5,7 @@ import type { LockPort } from '#locks';
 import { Database, migrate, Outbox, readMigrations } from '#persistence';
 import { freshDatabase, type FreshDatabase } from '../../persistence/testing/fresh-database.ts';
 import type { Reads, ServiceContext, ServiceDoor, ServiceParts } from '../src/door.ts';
-import { createLog } from '../src/log.ts';
+import { createLog, type Log } from '../src/log.ts';
 import { resolveSettings, type SettingsShape } from '../src/settings.ts';
 
 /** One service behind its door, on a database of its own, with a bus that records what is published. */
@@ -32,6 +32,7 @@ export interface HarnessOptions {
   readonly reads?: Readonly<Record<string, (args: never) => unknown>>;
   readonly locks?: LockPort;
   readonly clock?: Clock;
+  readonly log?: Log;
   /** Another harness's database, for two replicas of one service. */
   readonly url?: string;
   readonly instance?: string;
@@ -95,7 +96,7 @@ export async function openService<S extends SettingsShape>(
     reads,
     locks: options.locks ?? freeLocks,
     clock: options.clock ?? systemClock,
-    log: createLog(door.name, process.env.TEST_LOG_LEVEL ?? 'silent'),
+    log: options.log ?? createLog(door.name, process.env.TEST_LOG_LEVEL ?? 'silent'),
     instance: options.instance ?? `test-${Math.random().toString(36).slice(2)}`,
   };
   const parts = await Promise.resolve(door.open(context)).catch(async (error: unknown) => {

@@ -5,18 +5,14 @@ import type {
   GrantRefused,
   GrantReturned,
   Message,
+  RunResumed,
   RunStarted,
   TurnRecorded,
 } from '#contracts';
-
-/** The data of a record: public names, values without content. */
-export type AuditData = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+import { digestText } from '#kernel';
+import type { AuditData } from './redact-data.ts';
 
 const namespaceOf = (tool: string): string | null => /^([a-z][a-z0-9_]*?)(?:\.|__)/.exec(tool)?.[1] ?? null;
-
-/** A name as it was asked for may be anything: only what has the form of a tool's name is recorded. */
-const toolOf = (tool: string): string =>
-  /^[a-z0-9_.]{1,128}(?:@[0-9.]{1,32})?$/.test(tool) ? tool : '(not a tool name)';
 
 export const runData = (data: RunStarted): AuditData => ({
   driver: data.driver,
@@ -25,6 +21,11 @@ export const runData = (data: RunStarted): AuditData => ({
   agent: data.agentName ?? null,
   request_digest: data.requestDigest,
   run_no: data.runNo ?? null,
+});
+
+export const resumedData = (data: RunResumed): AuditData => ({
+  command_id: data.commandId,
+  episode: data.episode,
 });
 
 export const turnData = (data: TurnRecorded): AuditData => ({
@@ -43,7 +44,7 @@ export const decidedData = (data: CallAllowed): AuditData => ({
   decision: 'allow',
   decision_no: data.decisionNo,
   decision_id: data.decisionId,
-  tool: toolOf(data.tool),
+  tool: data.tool,
   namespace: namespaceOf(data.tool),
   contract_digest: data.contractDigest,
   arguments_digest: data.argumentsDigest,
@@ -63,7 +64,7 @@ export function approvalData(
         decision_no: data.decisionNo,
         approval_id: data.approvalId,
         approval_digest: data.digest,
-        tool: toolOf(data.tool),
+        tool: data.tool,
         namespace: namespaceOf(data.tool),
         contract_digest: data.contractDigest,
         arguments_digest: data.argumentsDigest,
@@ -116,8 +117,9 @@ export const settledData = (data: CallSettled): AuditData => ({
   decision: data.settledBy === 'executor' ? 'allow' : data.settledBy === 'policy' ? 'deny' : null,
   decision_no: data.decisionNo,
   approval_id: data.approvalId,
-  tool: toolOf(data.tool),
-  namespace: namespaceOf(data.tool),
+  // Without a contract it is a name that a model or a client made up.
+  tool: data.contractDigest === null ? null : data.tool,
+  namespace: data.contractDigest === null ? null : namespaceOf(data.tool),
   principal: data.principal?.id ?? null,
   contract_digest: data.contractDigest,
   arguments_digest: data.argumentsDigest,
@@ -128,7 +130,8 @@ export const settledData = (data: CallSettled): AuditData => ({
   model_digest: data.result?.modelDigest ?? null,
   redactions: data.result?.redactions ?? 0,
   truncated: data.result?.truncated != null,
-  resource_ids: data.result?.evidence.resourceIds ?? [],
+  // Ids come from results: who knows one finds it, nobody reads one here.
+  resource_digests: (data.result?.evidence.resourceIds ?? []).map((id) => digestText('resource/v1', id)),
   replayed: data.replayed,
   attempts: data.attempts,
   duration_ms: data.durationMs,

@@ -6,23 +6,26 @@ import {
   decidedData,
   grantRefusedData,
   grantReturnedData,
+  resumedData,
   runData,
   settledData,
   turnData,
-  type AuditData,
 } from './audit-data.ts';
+import { redactData, type AuditData } from './redact-data.ts';
 
 /**
  * Which facts are audited, and as what.
  *
  * A1 an entry's id is derived from its fact's business identity: a redelivery, whatever its envelope, is the same entry.
  * A2 a call's terminal entry is named by its callId alone: there can be only one.
- * A3 no arguments, no results, no texts of people or tools: ids, codes, digests, counts and durations.
+ * A3 no arguments, no results, no texts of people or tools: ids, codes, digests, counts and durations; `redactData` lets
+ *    nothing else through.
  */
 export const AUDITED_TYPES = [
   'RunStarted',
   'TurnRecorded',
   'RunEnded',
+  'RunResumed',
   'CommandRefused',
   'CallAllowed',
   'ApprovalRequested',
@@ -43,7 +46,6 @@ export interface AuditEntry {
   readonly callId: string | null;
   /** RFC 3339. */
   readonly time: string;
-  readonly traceId: string | null;
   readonly data: AuditData;
 }
 
@@ -85,7 +87,8 @@ function entryOf(message: Message<AuditedType>): AuditEntry {
   const runId = message.runId!;
   const callId = message.callId ?? null;
   const id = derivedId('evt', type, tenant, callId ?? runId, ...identity);
-  return { id, tenant, type, runId, callId, time: occurredAt, traceId: correlationId ?? null, data };
+  const redacted = redactData({ trace_id: correlationId ?? null, ...data });
+  return { id, tenant, type, runId, callId, time: occurredAt, data: redacted };
 }
 
 interface Content {
@@ -120,6 +123,8 @@ function contentOf(message: Message<AuditedType>): Content {
       };
       return content('run.ended', [episode], data);
     }
+    case 'RunResumed':
+      return content('run.resumed', [message.data.episode], resumedData(message.data));
     case 'CommandRefused':
       return content('command.refused', [message.data.commandId, message.data.code], commandRefusedData(message.data));
     case 'CallAllowed':

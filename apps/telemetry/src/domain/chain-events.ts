@@ -62,7 +62,6 @@ function cloudEvent(entry: AuditEntry, seq: number, previous: string): object {
       tenant: entry.tenant,
       run_id: entry.runId,
       call_id: entry.callId,
-      trace_id: entry.traceId,
       ...entry.data,
     },
   };
