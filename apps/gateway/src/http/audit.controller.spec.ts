@@ -1,0 +1,48 @@
+import { openGateway, type HttpGateway } from '../../testing/http-gateway.ts';
+
+describe('what an auditor asks beside the records', () => {
+  let gateway: HttpGateway;
+  const asked: unknown[] = [];
+  const checkpoint = {
+    ledger: 'acme',
+    size: 7,
+    head: 'sha256:0',
+    kid: 'k',
+    time: '2026-01-01T00:00:00.000Z',
+    jws: 'a.b.c',
+  };
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: 'x', kid: 'k' };
+  beforeAll(async () => {
+    gateway = await openGateway({
+      reads: {
+        'telemetry.checkpoints': (args: never) => {
+          asked.push(args);
+          return { items: [checkpoint], next: null };
+        },
+        'telemetry.keys': () => ({ keys: [jwk] }),
+      },
+    });
+  });
+  afterAll(() => gateway.close());
+
+  it("signed heads of the own tenant's ledger, page by page, and the keys that may sign them (G11, G12)", async () => {
+    const as = 'dev.acme.ann.auditor';
+    const checkpoints = await gateway.request('GET', '/v1/audit/checkpoints?after=3&limit=9', { as });
+    expect(checkpoints).toMatchObject({ status: 200, body: { items: [checkpoint], next: null } });
+    expect(asked).toEqual([{ tenant: 'acme', after: '3', limit: 9 }]);
+    expect(await gateway.request('GET', '/v1/audit/keys', { as })).toMatchObject({
+      status: 200,
+      body: { keys: [jwk] },
+    });
+  });
+
+  it('for operators and auditors alone; a wrong query is told where', async () => {
+    for (const route of ['checkpoints', 'keys']) {
+      const url = `/v1/audit/${route}`;
+      expect((await gateway.request('GET', url, { as: null })).status).toBe(401);
+      expect((await gateway.request('GET', url)).status).toBe(403);
+      const wrong = await gateway.request('GET', `${url}?tenant=other`, { as: 'dev.acme.ann.auditor' });
+      expect(wrong).toMatchObject({ status: 400, body: { code: 'INVALID_ARGS' } });
+    }
+  });
+});
