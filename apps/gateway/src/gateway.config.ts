@@ -18,5 +18,17 @@ export const gatewaySettings = {
   COUNTERSIGN_GATEWAY_MAX_BODY_BYTES: integerSetting(393_216, 1024, 393_216).describe(
     'bytes of a request body; more are answered 413',
   ),
+  COUNTERSIGN_GATEWAY_STREAMS_PER_CALLER: integerSetting(16, 1, 10_000).describe(
+    'streams of events that one caller may have open; more are answered 429',
+  ),
+  COUNTERSIGN_GATEWAY_MAX_STREAMS: integerSetting(2000, 1, 100_000).describe(
+    'streams of events that may be open in one process; more are answered 429',
+  ),
+  COUNTERSIGN_GATEWAY_STREAM_BUFFER_BYTES: integerSetting(1_048_576, 1024, 67_108_864).describe(
+    'bytes that a reader of a stream may be behind before it is dropped',
+  ),
+  COUNTERSIGN_GATEWAY_STREAM_HEARTBEAT_MS: integerSetting(15_000, 50, 300_000).describe(
+    'milliseconds of silence after which a stream gives a sign of life',
+  ),
 };
 export type GatewaySettings = Settings<typeof gatewaySettings>;

@@ -9,6 +9,8 @@ import { ApprovalDesk } from './adapters/approval-desk.ts';
 import { CommandExchange } from './adapters/command-exchange.ts';
 import { InFlight } from './adapters/in-flight.ts';
 import { packageVersion } from './adapters/package-version.ts';
+import { RunProgressReader } from './adapters/run-progress-reader.ts';
+import { RunStreams } from './adapters/run-streams.ts';
 import { RunViews } from './adapters/run-views.ts';
 import { ToolCatalogue } from './adapters/tool-catalogue.ts';
 import { Watchers } from './adapters/watchers.ts';
@@ -24,6 +26,7 @@ import { CallsController } from './http/calls.controller.ts';
 import { httpFront } from './http/http-front.ts';
 import { OpenApiController } from './http/openapi.controller.ts';
 import { OperationsController } from './http/operations.controller.ts';
+import { RunEventsController } from './http/run-events.controller.ts';
 import { RunsController } from './http/runs.controller.ts';
 import * as tokens from './http/tokens.ts';
 import { ToolsController } from './http/tools.controller.ts';
@@ -49,16 +52,21 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
       const workspaces = await Promise.all(settings.COUNTERSIGN_WORKSPACES.map(loadWorkspace));
       const agents = await publishWorkspaces(workspaces, settings.COUNTERSIGN_DEV_TENANT, store);
       const watchers = new Watchers();
+      const streams = new RunStreams({
+        perCaller: settings.COUNTERSIGN_GATEWAY_STREAMS_PER_CALLER,
+        all: settings.COUNTERSIGN_GATEWAY_MAX_STREAMS,
+      });
       const accepted = new AcceptedRuns();
       const views = new RunViews(reads, accepted);
       const tools = new ToolCatalogue(store, clock);
       const exchange = new CommandExchange(bus, watchers, new InFlight(settings.COUNTERSIGN_GATEWAY_MAX_IN_FLIGHT));
       const maxBytes = settings.COUNTERSIGN_GATEWAY_MAX_BODY_BYTES;
       return {
-        consumers: gatewayConsumers(watchers, settings.COUNTERSIGN_POOLS, instance),
+        consumers: gatewayConsumers(watchers, streams, settings.COUNTERSIGN_POOLS, instance),
         reads: gatewayReads(store),
         controllers: [
           RunsController,
+          RunEventsController,
           CallsController,
           ApprovalsController,
           ToolsController,
@@ -76,7 +84,13 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
           value(tokens.TOOLS, tools),
           value(tokens.BODY_LIMITS, { ...DEFAULT_JSON_LIMITS, maxBytes }),
           value(tokens.VERSION, packageVersion()),
-          { provide: WatchersLifecycle, useFactory: () => new WatchersLifecycle(watchers) },
+          value(tokens.STREAMS, streams),
+          value(tokens.PROGRESS, new RunProgressReader(reads)),
+          value(tokens.STREAM_LIMITS, {
+            heartbeatMs: settings.COUNTERSIGN_GATEWAY_STREAM_HEARTBEAT_MS,
+            bufferBytes: settings.COUNTERSIGN_GATEWAY_STREAM_BUFFER_BYTES,
+          }),
+          { provide: WatchersLifecycle, useFactory: () => new WatchersLifecycle(watchers, streams) },
         ],
         http: httpFront(maxBytes, log),
       };

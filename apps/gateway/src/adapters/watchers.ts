@@ -2,16 +2,19 @@ import type { Incoming } from '#bus';
 import type { Message } from '#contracts';
 
 /** What this process listens for, in its own group from latest. */
-export type WatchedType =
-  'RunStarted' | 'RunEnded' | 'CommandRefused' | 'CallSettled' | 'ApprovalDecided' | 'ApprovalRefused';
-export const WATCHED: readonly WatchedType[] = [
+export const WATCHED = [
   'RunStarted',
+  'RunResumed',
+  'TurnRecorded',
   'RunEnded',
   'CommandRefused',
+  'CallAllowed',
   'CallSettled',
+  'ApprovalRequested',
   'ApprovalDecided',
   'ApprovalRefused',
-];
+] as const;
+export type WatchedType = (typeof WATCHED)[number];
 
 type Watched = Message<WatchedType>;
 
@@ -20,11 +23,13 @@ export const keys = {
   started: (tenant: string, runId: string): string => `${tenant} started ${runId}`,
   ended: (tenant: string, runId: string): string => `${tenant} ended ${runId}`,
   settled: (tenant: string, callId: string): string => `${tenant} settled ${callId}`,
-  /** Refusals of commands, and decisions of approvals. */
+  /** Policy has judged the call: it was admitted. */
+  judged: (tenant: string, callId: string): string => `${tenant} judged ${callId}`,
+  /** What a command led to: refusals, decisions of approvals, resumed runs. */
   command: (tenant: string, commandId: string): string => `${tenant} command ${commandId}`,
 };
 
-function keyOf(message: Watched): string {
+function keyOf(message: Watched): string | null {
   switch (message.type) {
     case 'RunStarted':
       return keys.started(message.tenant, message.runId ?? '');
@@ -32,6 +37,12 @@ function keyOf(message: Watched): string {
       return keys.ended(message.tenant, message.runId ?? '');
     case 'CallSettled':
       return keys.settled(message.tenant, message.callId ?? '');
+    case 'CallAllowed':
+    case 'ApprovalRequested':
+      return keys.judged(message.tenant, message.callId ?? '');
+    case 'TurnRecorded':
+      return null;
+    case 'RunResumed':
     case 'CommandRefused':
     case 'ApprovalDecided':
     case 'ApprovalRefused':
@@ -69,6 +80,7 @@ export class Watchers {
   deliver(batch: readonly Incoming<WatchedType>[]): void {
     for (const { message } of batch) {
       const key = keyOf(message);
+      if (key === null) continue;
       for (const watch of this.#watches.get(key) ?? []) watch.see(key, message);
     }
   }

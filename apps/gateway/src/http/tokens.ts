@@ -7,3 +7,6 @@ export const APPROVAL_DESK = Symbol('ApprovalDesk');
 export const TOOLS = Symbol('ToolCatalogue');
 export const BODY_LIMITS = Symbol('BodyLimits');
 export const VERSION = Symbol('version');
+export const STREAMS = Symbol('RunStreams');
+export const PROGRESS = Symbol('RunProgressReader');
+export const STREAM_LIMITS = Symbol('StreamLimits');

@@ -1,0 +1,89 @@
+import { UNKNOWN, type CallProgress, type RunProgress } from './run-progress.ts';
+
+/** The answer of the state store's question `progress`. */
+export interface StoredProgress {
+  readonly driver: string | null;
+  readonly agent: string | null;
+  readonly taskId: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly startedAt: string | null;
+  readonly turns: number;
+  /** Episode of the last end; 0 = none. */
+  readonly endedRank: number;
+  /** null = not ended, or resumed since. */
+  readonly status: string | null;
+  readonly outcome: string | null;
+  readonly cause: unknown;
+  readonly answer: string | null;
+  readonly endedAt: string | null;
+  readonly calls: readonly StoredCall[];
+}
+
+interface StoredCall {
+  readonly callId: string;
+  /** 10·n + 1 = the nth judgement asked, 10·n + 2 = it granted; from 1e9 on: settled. */
+  readonly rank: number;
+  readonly status: string;
+  readonly tool: string | null;
+  readonly providerCallId: string | null;
+  readonly approvalRank: number;
+  readonly approvalId: string | null;
+  readonly settledBy: string | null;
+  readonly effect: string | null;
+  readonly replayed: boolean;
+  readonly attempts: number;
+  readonly durationMs: number | null;
+  readonly errorCode: string | null;
+}
+
+const STORED_SETTLED = 1_000_000_000;
+
+export function progressOfStored(stored: StoredProgress | null): RunProgress {
+  if (!stored) return UNKNOWN;
+  const { driver, agent, taskId, labels, startedAt, status, endedRank: episode } = stored;
+  const isOver = episode > 0 && status !== null;
+  return {
+    phase: isOver ? episode * 2 : episode > 0 ? episode * 2 + 1 : startedAt === null ? 0 : 1,
+    started: startedAt === null ? null : { driver, agent, taskId, labels, startedAt },
+    turns: stored.turns,
+    ended: isOver
+      ? {
+          episode,
+          status,
+          outcome: stored.outcome,
+          cause: stored.cause,
+          answer: stored.answer,
+          turns: stored.turns,
+          endedAt: stored.endedAt,
+        }
+      : null,
+    callCount: null,
+    calls: new Map(stored.calls.map((call) => [call.callId, callOf(call)])),
+  };
+}
+
+function callOf(call: StoredCall): CallProgress {
+  const { tool, approvalId, approvalRank, status, settledBy, providerCallId, errorCode, effect, replayed } = call;
+  const isSettled = call.rank >= STORED_SETTLED;
+  const no = Math.floor(call.rank / 10);
+  const granted = !isSettled && call.rank % 10 === 2;
+  const approved = isSettled ? settledBy === 'executor' : granted && approvalRank === no;
+  return {
+    tool,
+    allowed: granted && approvalRank !== no,
+    approvals: new Map(approvalId === null ? [] : [[approvalId, approved]]),
+    settled: isSettled
+      ? {
+          status,
+          settledBy,
+          approvalId,
+          providerCallId,
+          errorCode,
+          effect,
+          replayed,
+          attempts: call.attempts,
+          durationMs: call.durationMs,
+        }
+      : null,
+  };
+}
