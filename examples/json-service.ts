@@ -36,6 +36,9 @@ export class Refused extends Error {
   }
 }
 
+/** Why a service cannot start, told in full: what is wrong and what mends it. */
+export class StartFault extends Error {}
+
 const MAX_BODY = 262_144;
 const MAX_KEY = 1024;
 
@@ -93,7 +96,8 @@ export async function runProcess(portText: string, start: (port: number) => Prom
     for (const signal of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(signal, stop);
   } catch (error) {
     const inUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-    console.error(inUse ? `port ${portText} is in use; give another with --port` : error);
+    const told = error instanceof StartFault ? error.message : error;
+    console.error(inUse ? `port ${portText} is in use; give another with --port` : told);
     process.exit(1);
   }
 }

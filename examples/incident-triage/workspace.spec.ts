@@ -6,12 +6,13 @@ import { validate } from '@cedar-policy/cedar-wasm/nodejs';
 import { compileInput, compileOutput, checkPublishable } from '#registry';
 import { loadWorkspace, makeViews, type HandlerContext, type Workspace } from '#tools';
 import { POLICY_SCHEMA } from '../../apps/policy/src/policies/policy-schema.ts';
-import { start, type IncidentService } from './service/start.ts';
+import type { JsonService } from '../json-service.ts';
+import { start } from './service/start.ts';
 
 describe('incident triage as a workspace', () => {
   let workspace: Workspace;
   let directory: string;
-  let service: IncidentService;
+  let service: JsonService;
   beforeAll(async () => {
     workspace = await loadWorkspace(fileURLToPath(new URL('.', import.meta.url)));
     directory = mkdtempSync(path.join(os.tmpdir(), 'incident-desk-'));

@@ -1,11 +1,12 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { start, type IncidentService } from './start.ts';
+import type { JsonService } from '../../json-service.ts';
+import { start } from './start.ts';
 import { termsOf } from './search-runbooks.ts';
 
 interface Body {
-  readonly error?: string;
+  readonly error?: { readonly code: string; readonly message: string };
   readonly id?: string;
   readonly alerts?: { id: string; fired_at: string }[];
   readonly runbooks?: { id: string }[];
@@ -14,7 +15,7 @@ interface Body {
 
 describe('the incident desk of the example', () => {
   let directory: string;
-  let service: IncidentService;
+  let service: JsonService;
   beforeEach(async () => {
     directory = mkdtempSync(path.join(os.tmpdir(), 'incident-desk-'));
     service = await start(0, directory);
@@ -109,12 +110,12 @@ describe('the incident desk of the example', () => {
     ['an unknown severity', { ...ticket, severity: 'sev0' }],
     ['an unknown field', { ...ticket, extra: 1 }],
   ])('%s is refused with a reason, and nothing is opened', async (_what, body) => {
-    expect(await post(body, 'k')).toMatchObject({ status: 400, body: { error: expect.any(String) } });
+    expect(await post(body, 'k')).toMatchObject({ status: 400, body: { error: { message: expect.any(String) } } });
     expect(await tickets()).toEqual([]);
   });
 
   it('a body that is too large is refused, an unknown route too', async () => {
-    expect((await post({ ...ticket, summary: 'x'.repeat(70_000) })).status).toBe(413);
+    expect((await post({ ...ticket, summary: 'x'.repeat(300_000) })).status).toBe(413);
     expect((await get('/faults')).status).toBe(404);
   });
 });

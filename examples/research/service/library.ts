@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import { Refused } from '../../json-service.ts';
+import { Refused, StartFault } from '../../json-service.ts';
 import type { Passage } from './read-documents.ts';
 import { termsOf } from './terms.ts';
 
@@ -88,7 +88,7 @@ export class Library {
 
   /**
    * Makes what is missing in the database and indexes the passages.
-   * @throws Error of the driver when the database does not answer or forbids it
+   * @throws StartFault when the database does not answer or forbids it
    */
   static async open(databaseUrl: string, passages: readonly Passage[]): Promise<Library> {
     const pool = new pg.Pool({ connectionString: databaseUrl, max: 4, application_name: 'research-library' });
@@ -100,9 +100,13 @@ export class Library {
         await client.query('delete from research_library.passages');
         await client.query(INSERT_PASSAGES, [JSON.stringify(passages.map(indexed))]);
       });
-    } catch (error) {
+    } catch (cause) {
       await pool.end();
-      throw error;
+      const { code, message } = cause as Error & { code?: string };
+      throw new StartFault(
+        `the database of the library cannot be used (${code ?? message}); check RESEARCH_DATABASE_URL: a PostgreSQL that runs, and an account that may create a schema`,
+        { cause },
+      );
     }
     return library;
   }

@@ -145,6 +145,12 @@ describe('the library of the research example', () => {
     expect(await drafts()).toEqual(before);
   });
 
+  it('a database that does not answer is told with the setting that names it', async () => {
+    await expect(start({ port: 0, databaseUrl: 'postgresql://postgres@127.0.0.1:1/none' })).rejects.toThrow(
+      /ECONNREFUSED.*RESEARCH_DATABASE_URL/,
+    );
+  });
+
   it('keeps to a schema of its own', async () => {
     const client = new pg.Client(database.url);
     await client.connect();
