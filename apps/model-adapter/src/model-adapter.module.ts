@@ -22,6 +22,8 @@ export const modelAdapterDoor = defineDoor({
       contracts: new ContractCache(context.reads as never),
       providers: new Map(providers.map((provider) => [provider.name, provider])),
       limits: { attempts: settings.COUNTERSIGN_MODEL_ATTEMPTS, timeoutMs: settings.COUNTERSIGN_MODEL_TIMEOUT_MS },
+      prices: settings.COUNTERSIGN_MODEL_PRICES,
+      maxOutputTokens: settings.COUNTERSIGN_MODEL_MAX_OUTPUT_TOKENS,
       concurrency: settings.COUNTERSIGN_MODEL_CONCURRENCY,
     });
     return {

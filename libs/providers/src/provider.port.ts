@@ -44,6 +44,8 @@ export interface TurnToAsk {
   readonly transcript: readonly TranscriptItem[];
   readonly tools: readonly ToolContract[];
   readonly parallelToolCalls: boolean;
+  /** Tokens that the answer may have, its reasoning with it; undefined = as many as the model can. */
+  readonly maxOutputTokens?: number;
 }
 
 /** JSON of one request; `offered` inside it is what the model was shown. */

@@ -1,11 +1,19 @@
-import { decodeMessage, type Message, type ToolContract } from '#contracts';
+import {
+  decodeMessage,
+  type LimitName,
+  type Message,
+  type RequestTurn,
+  type ToolContract,
+  type TurnFailed,
+} from '#contracts';
 import { CountersignError, InfrastructureError, type Clock, type ErrorCode } from '#kernel';
 import type { Database } from '#persistence';
-import type { Provider, TranscriptItem } from '#providers';
+import type { Provider, TranscriptItem, TurnToAsk } from '#providers';
 import type { ClaimedTurn } from '../adapters/claim-turns.query.ts';
 import { loadTranscript } from '../adapters/transcript.repository.ts';
 import { completedTurn, failedTurn, type TurnResponse } from '../domain/turn-response.ts';
-import { askProvider, type AskLimits } from './ask-provider.ts';
+import { isReserved, priced, reserveTurn, type NoRoom, type Price, type Reservation } from '../domain/reserve-turn.ts';
+import { askProvider, type AskLimits, type Unusable } from './ask-provider.ts';
 
 export interface ContractSource {
   byDigest(digest: string): Promise<ToolContract>;
@@ -16,6 +24,10 @@ export interface TurnDependencies {
   readonly contracts: ContractSource;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly limits: AskLimits;
+  /** By model. */
+  readonly prices: ReadonlyMap<string, Price>;
+  /** Tokens that any one answer may have. */
+  readonly maxOutputTokens: number;
   readonly clock: Clock;
 }
 
@@ -54,25 +66,28 @@ export async function runTurn(claimed: ClaimedTurn, deps: TurnDependencies, sign
     offered,
     attempts,
   });
-  const failed = (code: ErrorCode, message: string): TurnResponse =>
-    failedTurn(contextOf(request, deps.clock), { turn, code, message });
+  const failed = (code: ErrorCode, message: string, more: Pick<TurnFailed, 'limit' | 'usage'> = {}): TurnResponse =>
+    failedTurn(contextOf(request, deps.clock), { turn, code, message, ...more });
   try {
     if (!provider) throw new CountersignError('INVALID_ARGS', `No provider with the name ${agent.provider} is set up`);
     sent = [...provider.openItems(request.data.input), ...provider.resultItems(transcript, request.data.results)];
     const tools = await Promise.all(request.data.toolset.map((ref) => deps.contracts.byDigest(ref.digest)));
     const whole = [...transcript, ...sent];
     const { model, instructions } = agent;
-    const wire = provider.buildRequest({
-      model,
-      instructions,
-      transcript: whole,
-      tools,
-      parallelToolCalls: request.data.parallelToolCalls,
-    });
+    const toAsk = { model, instructions, transcript: whole, tools, parallelToolCalls: request.data.parallelToolCalls };
+    const reserved = reserve(request.data, provider, toAsk, deps);
+    if (!isReserved(reserved))
+      return ended(failed('BUDGET_EXHAUSTED', reserved.message, { limit: reserved.limit }), [], null, 0);
+    const wire = provider.buildRequest({ ...toAsk, maxOutputTokens: reserved.maxOutputTokens });
     const offered = JSON.stringify(wire.tools ?? []);
     const { answer, attempts } = await askProvider(provider, wire, { turn, transcript: whole }, deps.limits, signal);
-    if (answer.kind === 'unusable') return ended(failed(answer.code, answer.message), [], offered, attempts);
-    const { proposals, text, responseId, usage } = answer;
+    const usage = priced(reserved, answer.usage);
+    if (answer.kind === 'unusable') {
+      const limit = cutOffBy(answer, reserved);
+      const response = failed(answer.code, answer.message, { usage, ...(limit === null ? {} : { limit }) });
+      return ended(response, [], offered, attempts);
+    }
+    const { proposals, text, responseId } = answer;
     const response = completedTurn(contextOf(request, deps.clock), {
       turn,
       proposals: [...proposals],
@@ -87,6 +102,20 @@ export async function runTurn(claimed: ClaimedTurn, deps: TurnDependencies, sign
     throw error;
   }
 }
+
+function reserve(
+  data: RequestTurn,
+  provider: Provider,
+  toAsk: TurnToAsk,
+  { prices, maxOutputTokens }: TurnDependencies,
+): Reservation | NoRoom {
+  const bytes = Buffer.byteLength(JSON.stringify(provider.buildRequest(toAsk)));
+  return reserveTurn(data, prices.get(data.agent.model) ?? null, bytes, maxOutputTokens);
+}
+
+/** An answer that was cut off because of what was left of the run's limit is the limit's doing, not the model's. */
+const cutOffBy = ({ code, usage }: Unusable, { boundBy, maxOutputTokens }: Reservation): LimitName | null =>
+  code === 'MODEL_TRUNCATED' && (usage.outputTokens ?? maxOutputTokens) >= maxOutputTokens ? boundBy : null;
 
 const contextOf = (request: Message<'RequestTurn'>, clock: Clock) => ({
   tenant: request.tenant,

@@ -52,6 +52,7 @@ export function buildRequest(turn: TurnToAsk): ProviderRequest {
     input: turn.transcript.map(replayed),
     store: false,
     include: ['reasoning.encrypted_content'],
+    ...(turn.maxOutputTokens === undefined ? {} : { max_output_tokens: turn.maxOutputTokens }),
     ...(tools.length > 0 ? { tools, tool_choice: 'auto', parallel_tool_calls: turn.parallelToolCalls } : {}),
   };
 }
