@@ -121,9 +121,10 @@ function settle(run: Run, call: OutCall, data: CallSettled): SettledCall {
 /** Also after a limit: a resumed run hands over what came in between. */
 const takesOutput = (run: Run): boolean => run.definition.driver === 'agent' && (!isEnded(run) || isResumable(run));
 
+/** The same for the same outcome: the text for the model is not, because its label names the call. */
 const outcomeDigest = ({ status, error, result }: CallSettled): string =>
   status === 'succeeded' && result
-    ? result.modelDigest
+    ? result.sanitizedDigest
     : digestText('outcome/v1', JSON.stringify([status, error?.code, error?.message]));
 
 const resultBytes = ({ status, result }: CallSettled): number =>
