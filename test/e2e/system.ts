@@ -21,6 +21,7 @@ const ROLES: Record<string, string> = {
   carol: 'agent',
   paula: 'agent+payroll',
   peter: 'agent+publisher',
+  ann: 'auditor',
 };
 
 /** One request as one of the test's people; `tenant/person` for another tenant. */
