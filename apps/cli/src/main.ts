@@ -1,42 +1,43 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { runDemo } from './demo/demo.command.ts';
+import { CommanderError } from 'commander';
+import { cliConfig } from './cli.config.ts';
+import { CommandFailure, EXIT } from './exit-codes.ts';
+import { printable } from './output/printable.ts';
+import { buildProgram } from './program.ts';
 
-const program = new Command('countersign')
-  .description(
-    'A governed tool-call runtime: a model proposes; Countersign validates, authorizes, asks, executes once, records, and answers.',
-  )
-  .version('0.1.0')
-  .showHelpAfterError('(countersign --help shows what is possible)');
+const HELP = new Set(['commander.helpDisplayed', 'commander.version']);
 
-program
-  .command('demo')
-  .description('run the examples through the whole ring and show each step')
-  .addOption(
-    new Option(
-      '--mode <mode>',
-      'embedded: one process and its own PostgreSQL; stack: a process for each service on Kafka, Redis and PostgreSQL',
-    )
-      .choices(['embedded', 'stack'])
-      .default('embedded'),
-  )
-  .option('--json', 'print one JSON document on stdout; progress goes to stderr', false)
-  .option(
-    '--data-dir <folder>',
-    'where the embedded database and the example keep their data',
-    folder,
-    '.countersign/demo',
-  )
-  .addHelpText(
-    'after',
-    '\nExamples:\n  npm run demo\n  npm run demo -- --mode stack\n  npm run -s demo -- --json > demo.json',
-  )
-  .action(async (options: { mode: 'embedded' | 'stack'; json: boolean; dataDir: string }) => {
-    process.exitCode = await runDemo(options);
-  });
+// a reader such as `head` that has seen enough
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed),
+);
 
-function folder(text: string): string {
-  if (text.trim() === '' || text.includes('\0')) throw new InvalidArgumentError('It must name a folder.');
-  return text;
+try {
+  await buildProgram(cliConfig()).parseAsync();
+} catch (error) {
+  process.exitCode = tell(error);
 }
 
-await program.parseAsync();
+/** @returns the exit code */
+function tell(error: unknown): number {
+  if (error instanceof CommanderError) return HELP.has(error.code) ? EXIT.ok : EXIT.usage; // commander has told it
+  const failure = error instanceof CommandFailure ? error : undefined;
+  const text =
+    error instanceof Error
+      ? failure || isOurs(error)
+        ? error.message
+        : (error.stack ?? error.message)
+      : String(error);
+  const exit = failure?.exit ?? EXIT.failed;
+  const code = failure?.code ?? (isOurs(error) ? error.code : undefined);
+  process.stderr.write(
+    process.argv.includes('--json')
+      ? `${JSON.stringify({ error: { exit, ...(code === undefined ? {} : { code }), message: text } })}\n`
+      : `error: ${printable(text)}\n`,
+  );
+  return exit;
+}
+
+/** An error of our libraries, whose message is meant for people. */
+function isOurs(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && ['CountersignError', 'InfrastructureError'].includes(error.name);
+}

@@ -9,6 +9,9 @@ import { policyConsumers } from './policy.handlers.ts';
 import { DecisionMaker } from './reducers/decision-maker.ts';
 import { ExpireApprovals } from './reducers/expire-approvals.worker.ts';
 
+/** For whoever checks a workspace before a service reads it. */
+export { checkPolicies, readPolicyFiles } from './adapters/read-policies.ts';
+
 /** Policy: decides every proposal, runs approvals, mints grants. It executes nothing and holds no tool's credentials. */
 export const policyDoor = defineDoor({
   name: 'policy',

@@ -1,2 +1,3 @@
+export { checkRedis } from './redis/check-redis.ts';
 export * from './create-locks.ts';
 export * from './lock.port.ts';

@@ -1,3 +1,4 @@
 export * from './database.ts';
-export * from './migrate/migrate.ts';
+export { migrate, readMigrations, type Migration } from './migrate/migrate.ts';
+export * from './migrate/migration-state.ts';
 export * from './outbox/outbox.ts';

@@ -32,15 +32,20 @@ export function readMigrations(folder: URL | string): Migration[] {
   return names.map((name) => ({ name, sql: readFileSync(path.join(directory, name), 'utf8') }));
 }
 
-const digestOf = (sql: string): string => createHash('sha256').update(sql).digest('hex');
+export const digestOf = (sql: string): string => createHash('sha256').update(sql).digest('hex');
 
-/** Brings the schema up to date. @throws when an applied migration was changed or is missing */
-export async function migrate(database: Database, own: readonly Migration[]): Promise<void> {
+/** Those that every schema has, then the service's own. */
+export function wantedMigrations(own: readonly Migration[]): Migration[] {
   const common = readMigrations(new URL('../../migrations/', import.meta.url)).map((m) => ({
     ...m,
     name: `common/${m.name}`,
   }));
-  const wanted = [...common, ...own];
+  return [...common, ...own];
+}
+
+/** Brings the schema up to date. @throws when an applied migration was changed or is missing */
+export async function migrate(database: Database, own: readonly Migration[]): Promise<void> {
+  const wanted = wantedMigrations(own);
   await database.transaction(async (tx) => {
     await tx.query({
       text: `select pg_advisory_xact_lock(hashtextextended('countersign-migrate/' || $1, 0))`,

@@ -1,9 +1,13 @@
+import diagnostics from 'node:diagnostics_channel';
 import { writeSync } from 'node:fs';
+import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Reading code is a matter of milliseconds; what takes longer waits for something. */
 export const DEFAULT_IMPORT_LIMIT_MS = 10_000;
+/** Tells `{file}` before a module is imported: whoever watches a process that hangs knows where. */
+export const IMPORT_CHANNEL = 'countersign:workspace.import';
 const STDERR = 2;
 const STACK_DEPTH = 50;
 
@@ -14,6 +18,8 @@ const STACK_DEPTH = 50;
  *   stderr names the file and the exit code is not 0
  */
 export async function importModule(file: string, limitMs: number): Promise<Record<string, unknown>> {
+  shareOwnPackages();
+  diagnostics.channel(IMPORT_CHANNEL).publish({ file });
   const late = Promise.withResolvers<never>();
   // The timer keeps the process alive: a module that waits for nothing would else end it without a word.
   const timer = setTimeout(() => late.reject(new Error(endless(limitMs))), limitMs);
@@ -27,6 +33,25 @@ export async function importModule(file: string, limitMs: number): Promise<Recor
     clearTimeout(timer);
     process.removeListener('exit', onExit);
   }
+}
+
+/** A tool names these; a workspace outside of a project that has them installed gets those of this installation. */
+const OWN_PACKAGES = new Set(['countersign/tools', 'zod']);
+let shared = false;
+
+function shareOwnPackages(): void {
+  if (shared) return;
+  shared = true;
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (!OWN_PACKAGES.has(specifier)) return next(specifier, context);
+      try {
+        return next(specifier, context);
+      } catch {
+        return next(specifier, { ...context, parentURL: import.meta.url });
+      }
+    },
+  });
 }
 
 const endless = (limitMs: number): string =>

@@ -1,0 +1,89 @@
+/** What the API answers, as far as the command line shows it; other fields pass through `--json`. */
+export interface CallSummary {
+  readonly callId: string;
+  readonly tool: string | null;
+  readonly status: string;
+  readonly errorCode: string | null;
+  readonly replayed: boolean;
+  readonly effect: string | null;
+  readonly approvalId: string | null;
+}
+
+export interface RunView {
+  readonly runId: string;
+  readonly status: string;
+  readonly driver?: string | null;
+  readonly agent?: string | null;
+  readonly principal?: string | null;
+  readonly outcome?: string | null;
+  readonly cause?: { readonly code: string; readonly message: string } | null;
+  readonly answer?: string | null;
+  readonly taskId?: string | null;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly turns?: number;
+  readonly startedAt?: string | null;
+  readonly endedAt?: string | null;
+  readonly calls?: readonly CallSummary[];
+  readonly effects?: readonly {
+    readonly callId: string;
+    readonly tool: string | null;
+    readonly effect: string;
+    readonly resourceIds: readonly string[];
+  }[];
+}
+
+export interface CallView extends CallSummary {
+  readonly runId: string;
+  readonly principal?: string | null;
+  readonly decision?: string | null;
+  readonly attempts?: number;
+  readonly durationMs?: number | null;
+  readonly contractDigest?: string | null;
+  readonly result?:
+    | { readonly ok: true; readonly data: unknown }
+    | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } }
+    | null;
+}
+
+export interface ApprovalView {
+  readonly approvalId: string;
+  readonly callId: string;
+  readonly runId: string;
+  readonly status: string;
+  readonly digest: string;
+  readonly tool: string;
+  readonly contractDigest: string;
+  readonly policyDigest: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly origins: Readonly<Record<string, string>>;
+  readonly resources: readonly string[];
+  readonly risk: string;
+  readonly sideEffects: string;
+  readonly requester: { readonly id: string };
+  readonly approverRoles: readonly string[];
+  readonly reasons: readonly string[];
+  readonly requestedAt?: string | null;
+  readonly expiresAt: string;
+  readonly decidedBy: string | null;
+  readonly decidedAt?: string | null;
+  readonly reason?: string | null;
+}
+
+export interface ToolView {
+  readonly tool: string;
+  readonly version: string;
+  readonly digest: string;
+  readonly layer: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly whenToUse?: string;
+  readonly whenNotToUse?: string;
+  readonly sideEffects: string;
+  readonly risk: string;
+  readonly approval: string;
+  readonly input?: unknown;
+  readonly output?: unknown;
+}
+
+const ENDED: ReadonlySet<string> = new Set(['completed', 'stopped', 'failed', 'budget_exhausted', 'cancelled']);
+export const isEnded = (run: RunView): boolean => ENDED.has(run.status);

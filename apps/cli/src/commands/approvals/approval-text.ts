@@ -1,0 +1,32 @@
+import type { ApprovalView } from '../../client/views.ts';
+import type { Output } from '../../output/output.ts';
+import { printable, printableLine } from '../../output/printable.ts';
+import { toneOf } from '../../output/tones.ts';
+
+/** Exactly what will run, and why a person is asked. */
+export function printApproval(out: Output, approval: ApprovalView): void {
+  out.fields([
+    ['approval', approval.approvalId],
+    ['status', approval.status, toneOf(approval.status)],
+    ['tool', approval.tool],
+    ['risk', approval.risk],
+    ['side effects', approval.sideEffects],
+    ['resources', approval.resources.join(', ')],
+    ['asked for by', approval.requester.id],
+    ['because of', approval.reasons.join(', ')],
+    ['who may decide', approval.approverRoles.join(', ')],
+    ['run', approval.runId],
+    ['call', approval.callId],
+    ['expires', approval.expiresAt],
+    ['decided by', approval.decidedBy && `${approval.decidedBy}, ${approval.decidedAt ?? ''}`],
+    ['reason', approval.reason],
+    ['digest', approval.digest],
+  ]);
+  out.line();
+  out.line(out.paint('strong', 'Exactly this will run'));
+  out.line(`  ${printable(JSON.stringify(approval.arguments, null, 2)).replaceAll('\n', '\n  ')}`);
+  const origins = Object.entries(approval.origins);
+  if (origins.length === 0) return;
+  out.line(out.paint('strong', 'Where it comes from'));
+  for (const [path, origin] of origins) out.line(`  ${printableLine(path || '/')} ← ${printableLine(origin)}`);
+}
