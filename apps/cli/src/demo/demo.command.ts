@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { CountersignError } from '#kernel';
 import { makeFolder } from '#runtime';
 import { apiClient } from './api-client.ts';
-import { auditOfRuns, type RunsAudit } from './audit-of-runs.ts';
+import type { RunsAudit } from './audit-of-runs.ts';
 import { demoConfig, type DemoConfig } from './demo.config.ts';
 import { EXAMPLE_NAMES, type ExampleName } from './example-names.ts';
 import { openExamples, type Examples } from './examples.ts';
@@ -82,6 +82,7 @@ async function play(
   for (const name of options.example === undefined ? EXAMPLE_NAMES : [options.example])
     finished.push(await runExample(name, examples, callers, screen, accepted));
   const runIds = finished.map(({ run }) => run.runId);
+  const { auditOfRuns } = await import('./audit-of-runs.ts'); // not needed by the start
   const audit = await auditOfRuns(agent, installation.gateway, AGENT, runIds);
   showEnd(options, screen, audit);
   return {
