@@ -1,21 +1,23 @@
 import { message, TOPICS, type Message, type StartRun } from '#contracts';
-import { callIdOf, derivedId, newId, runIdFromKey, runPart, type Clock } from '#kernel';
+import { callIdOf, newId, runIdFromKey, runPart, type Clock } from '#kernel';
 import type { AcceptedRuns } from './adapters/accepted-runs.ts';
+import { checkScope } from './adapters/check-scope.ts';
 import type { CommandExchange } from './adapters/command-exchange.ts';
 import { endedView } from './adapters/ended-view.ts';
 import { resolveToolset } from './adapters/resolve-toolset.ts';
 import type { RunViews } from './adapters/run-views.ts';
 import { startAndWait, type StartedRun } from './adapters/start-and-wait.ts';
 import type { ToolCatalogue } from './adapters/tool-catalogue.ts';
-import { settledIn, throwRefused } from './adapters/watched-answers.ts';
+import { settledIn } from './adapters/watched-answers.ts';
 import { keys } from './adapters/watchers.ts';
 import type { AgentDirectory } from './adapters/workspaces.ts';
 import type { Caller } from './domain/caller.ts';
-import { notFound, unknownAgent } from './domain/problem.ts';
-import type { CallRequest, ProposalsRequest, RunRequest } from './domain/requests.schema.ts';
+import { unknownAgent } from './domain/problem.ts';
+import type { CallRequest, RunRequest } from './domain/requests.schema.ts';
 import type { Settlement } from './domain/result-view.ts';
-import { callCommand, proposalOf, runCommand, type Agent, type Stamp } from './domain/start-run.ts';
-import { maySee, settlementOfView, type View } from './domain/views.ts';
+import { callCommand, runCommand, type Agent, type Stamp } from './domain/start-run.ts';
+import { mayUse } from './domain/tool-scope.ts';
+import { settlementOfView, type View } from './domain/views.ts';
 
 /** Tools whose names may help the caller of an unknown one. */
 const HINTED_TOOLS = 64;
@@ -75,7 +77,9 @@ export class GatewayIntake {
       if (!agent) throw unknownAgent(request.agent, agents.names(tenant));
     }
     const names = agent?.toolset ?? (request.driver === 'client' ? request.toolset : undefined);
-    const toolset = await resolveToolset(tools, tenant, names);
+    await checkScope(tools, caller, names ?? [], (index) => (agent ? '/agent' : `/toolset/${index}`));
+    const resolved = await resolveToolset(tools, tenant, names);
+    const toolset = names ? resolved : resolved.filter((ref) => mayUse(caller, ref.tool));
     const start = this.#start(caller, 'POST /v1/runs', options, (stamp) =>
       runCommand(caller, stamp, request, agent, toolset),
     );
@@ -104,6 +108,7 @@ export class GatewayIntake {
   async call(caller: Caller, request: CallRequest, options: IntakeOptions): Promise<CallAnswer> {
     const { tools, accepted, views } = this.#parts;
     const { tenant } = caller;
+    await checkScope(tools, caller, [request.tool], () => '/tool');
     const ref = await tools.resolve(tenant, request.tool);
     // An unknown tool is a call too: the orchestrator settles it as UNKNOWN_TOOL, and names what may have been meant.
     const toolset = ref ? [ref] : await tools.refs(tenant, HINTED_TOOLS);
@@ -132,82 +137,6 @@ export class GatewayIntake {
     return { runId, callId, settled: answer };
   }
 
-  /** Proposals of a client-driven run. @throws HttpProblem 404 when the run is not one of the caller's */
-  async proposeCalls(
-    caller: Caller,
-    runId: string,
-    request: ProposalsRequest,
-    options: IntakeOptions,
-  ): Promise<CallAnswer[]> {
-    const { views, accepted } = this.#parts;
-    const { tenant } = caller;
-    await this.#ownRun(caller, runId);
-    const own = options.key ?? newId('cmd');
-    const proposals = request.calls.map((call, index) => proposalOf(call, callIdOf(runId, [own, String(index)])));
-    const callIds = proposals.map((proposal) => proposal.callId);
-    const commandId = derivedId('cmd', runId, own, options.requestDigest);
-    const { requestDigest } = options;
-    const command = this.#message('ProposeCalls', caller, runId, options, {
-      commandId,
-      principal: caller.principal,
-      requestDigest,
-      proposals,
-    });
-    const settled = new Map<string, Settlement>();
-    const all = (): Map<string, Settlement> | undefined => (settled.size === callIds.length ? settled : undefined);
-    await this.#parts.exchange.run({
-      topic: TOPICS.runCommands,
-      command,
-      watched: [keys.command(tenant, commandId), ...callIds.map((callId) => keys.settled(tenant, callId))],
-      waitMs: options.waitMs,
-      isGone: options.isGone,
-      look: (watch) => {
-        throwRefused(watch, keys.command(tenant, commandId));
-        for (const callId of callIds) {
-          const found = settledIn(watch, keys.settled(tenant, callId));
-          if (found) settled.set(callId, found);
-        }
-        return all();
-      },
-      ask: async () => {
-        for (const callId of callIds.filter((id) => !settled.has(id))) {
-          const found = settlementOfView((await views.settledCall(tenant, callId)) ?? {}) ?? undefined;
-          if (found) settled.set(callId, found);
-        }
-        return all();
-      },
-    });
-    accepted.addCalls(
-      tenant,
-      runId,
-      proposals.map((p) => ({ callId: p.callId, tool: p.tool, providerCallId: p.providerCallId ?? null })),
-    );
-    return callIds.map((callId) => ({ runId, callId, settled: settled.get(callId) ?? null }));
-  }
-
-  /** The client of a client-driven run is done. @throws HttpProblem 404 when the run is not one of the caller's */
-  async finish(caller: Caller, runId: string, options: IntakeOptions): Promise<RunAnswer> {
-    const { views, exchange } = this.#parts;
-    const { tenant } = caller;
-    await this.#ownRun(caller, runId);
-    const commandId = options.key === undefined ? newId('cmd') : derivedId('cmd', runId, 'finish', options.key);
-    const command = this.#message('FinishRun', caller, runId, options, { commandId, principal: caller.principal });
-    const ended = keys.ended(tenant, runId);
-    const found = await exchange.run<Message<'RunEnded'> | View>({
-      topic: TOPICS.runCommands,
-      command,
-      watched: [keys.command(tenant, commandId), ended],
-      waitMs: options.waitMs,
-      isGone: options.isGone,
-      look: (watch) => {
-        throwRefused(watch, keys.command(tenant, commandId));
-        return watch.get(ended, 'RunEnded');
-      },
-      ask: () => views.endedRun(tenant, runId),
-    });
-    return { runId, view: found && (await endedView(views, tenant, runId, found)) };
-  }
-
   #start(
     caller: Caller,
     route: string,
@@ -218,35 +147,9 @@ export class GatewayIntake {
     const runId = options.key === undefined ? newId('run') : runIdFromKey(tenant, principal.id, route, options.key);
     // A run without a key is started by one command, which can carry the run's own chance.
     const commandId = options.key === undefined ? `cmd_${runPart(runId)}` : newId('cmd');
-    const command = this.#message(
-      'StartRun',
-      caller,
-      runId,
-      options,
-      make({ commandId, requestDigest: options.requestDigest }, runId),
-    );
+    const { correlationId, requestDigest } = options;
+    const context = { tenant, runId, correlationId, now: this.#parts.clock.now(), id: commandId };
+    const command = message('StartRun', context, make({ commandId, requestDigest }, runId));
     return { tenant, runId, commandId, command };
-  }
-
-  #message<T extends 'StartRun' | 'ProposeCalls' | 'FinishRun'>(
-    type: T,
-    caller: Caller,
-    runId: string,
-    options: IntakeOptions,
-    data: Parameters<typeof message<T>>[2],
-  ): Message<T> {
-    const now = this.#parts.clock.now();
-    return message(
-      type,
-      { tenant: caller.tenant, runId, correlationId: options.correlationId, now, id: data.commandId },
-      data,
-    );
-  }
-
-  async #ownRun(caller: Caller, runId: string): Promise<void> {
-    const { accepted, views } = this.#parts;
-    if (accepted.run(caller.tenant, runId)?.principalId === caller.principal.id) return;
-    const run = await views.run(caller.tenant, runId);
-    if (!run || !maySee(caller, run)) throw notFound('run');
   }
 }

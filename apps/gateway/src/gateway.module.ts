@@ -16,6 +16,7 @@ import { ToolCatalogue } from './adapters/tool-catalogue.ts';
 import { Watchers } from './adapters/watchers.ts';
 import { publishWorkspaces } from './adapters/workspaces.ts';
 import { GatewayIntake } from './gateway-intake.ts';
+import { RunCommands } from './gateway-run-commands.ts';
 import { gatewaySettings } from './gateway.config.ts';
 import { gatewayConsumers } from './gateway.handlers.ts';
 import { gatewayReads } from './gateway.reads.ts';
@@ -60,6 +61,7 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
       const views = new RunViews(reads, accepted);
       const tools = new ToolCatalogue(store, clock);
       const exchange = new CommandExchange(bus, watchers, new InFlight(settings.COUNTERSIGN_GATEWAY_MAX_IN_FLIGHT));
+      const intake = { exchange, tools, agents, views, accepted, clock };
       const maxBytes = settings.COUNTERSIGN_GATEWAY_MAX_BODY_BYTES;
       return {
         consumers: gatewayConsumers(watchers, streams, settings.COUNTERSIGN_POOLS, instance),
@@ -77,7 +79,8 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
         ],
         providers: [
           value(tokens.ACCESS, new Access({ dev: settings.COUNTERSIGN_DEV, keys: apiKeys })),
-          value(tokens.INTAKE, new GatewayIntake({ exchange, tools, agents, views, accepted, clock })),
+          value(tokens.INTAKE, new GatewayIntake(intake)),
+          value(tokens.RUN_COMMANDS, new RunCommands(intake)),
           value(tokens.VIEWS, views),
           value(tokens.READS, reads),
           value(tokens.APPROVAL_DESK, new ApprovalDesk(reads, exchange, clock)),

@@ -15,6 +15,8 @@ export interface DecisionOptions {
   readonly key?: string | undefined;
   readonly correlationId?: string | undefined;
   readonly isGone?: (() => boolean) | undefined;
+  /** Throws when the caller has looked at another state than this one. */
+  readonly isCurrent?: ((view: View) => void) | undefined;
 }
 
 /** Approvals, as policy's read port shows them; decisions, as commands to policy, which alone judges them. */
@@ -48,7 +50,7 @@ export class ApprovalDesk {
   /**
    * Decides once; the same decision of the same person again is answered as before.
    * @returns the approval as it is then
-   * @throws HttpProblem 403, 404, 409 (stale digest, decided otherwise, expired: with the approval as it is)
+   * @throws HttpProblem 403, 404, 412 (If-Match), 409 (stale digest, decided otherwise, expired: with the approval as it is)
    */
   async decide(caller: Caller, approvalId: string, request: DecisionRequest, options: DecisionOptions): Promise<View> {
     const { tenant, principal } = caller;
@@ -57,6 +59,7 @@ export class ApprovalDesk {
       throw new HttpProblem(403, 'PERMISSION_DENIED', 'Deciding needs the role approver');
     }
     if (decidedSo(view, caller, request)) return view;
+    options.isCurrent?.(view);
     const commandId =
       options.key === undefined
         ? newId('cmd')

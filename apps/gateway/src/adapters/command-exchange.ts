@@ -17,6 +17,8 @@ export interface Exchange<T> {
   readonly watched: readonly string[];
   /** 0 = only until the command is durable. */
   readonly waitMs: number;
+  /** When the read ports are asked for the first time, where a short wait must not pass without it. */
+  readonly firstAskMs?: number;
   /** The answer in what has come so far. May throw: the command was refused. */
   look(watch: Watch): T | undefined;
   /** True when the answer may have been given long ago: the read ports are asked at once. */
@@ -73,7 +75,7 @@ export class CommandExchange {
     let mayBeOld = exchange.isRepeat !== undefined;
     const look = (): T | typeof ASK | undefined =>
       exchange.look(watch) ?? (mayBeOld && exchange.isRepeat!(watch) ? ASK : undefined);
-    for (let pause = FIRST_ASK_MS; ; pause = Math.min(pause * 2, LAST_ASK_MS)) {
+    for (let pause = exchange.firstAskMs ?? FIRST_ASK_MS; ; pause = Math.min(pause * 2, LAST_ASK_MS)) {
       const rest = deadline - performance.now();
       const found = await watch.until(look, Math.min(pause, rest));
       if (found === ASK) mayBeOld = false;

@@ -17,7 +17,7 @@ export async function endedView(
   for (const pause of PAUSES_MS) {
     if (pause > 0) await delay(pause);
     const view = await views.endedRun(tenant, runId);
-    if (view) return view;
+    if (view && !isOfEarlierEnd(view, found)) return view;
   }
   const { status, outcome, cause, answer, turns } = found.data;
   const known = await views.run(tenant, runId).catch(() => null);
@@ -26,3 +26,7 @@ export async function endedView(
 
 const isEvent = (found: Message<'RunEnded'> | View): found is Message<'RunEnded'> =>
   (found as { type?: unknown }).type === 'RunEnded';
+
+/** A run that was resumed has ended before. */
+const isOfEarlierEnd = (view: View, { occurredAt }: Message<'RunEnded'>): boolean =>
+  typeof view.endedAt === 'string' && Date.parse(view.endedAt) < Date.parse(occurredAt);

@@ -56,6 +56,11 @@ export class RunViews {
     return view && isSettled(view) ? view : undefined;
   }
 
+  /** Does the orchestrator have the call? */
+  async isAdmitted(tenant: string, callId: string): Promise<boolean> {
+    return (await this.#callOfRun(tenant, callId).catch(awayAsNull)) !== null;
+  }
+
   /** The request that the admitted run was started by; undefined when it is not known (yet). */
   async requestDigest(tenant: string, runId: string): Promise<string | undefined> {
     for (const service of ['orchestrator', 'state-store'] as const) {

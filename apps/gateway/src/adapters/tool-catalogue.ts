@@ -53,6 +53,16 @@ export class ToolCatalogue {
     return this.#resolvePinned(tenant, `${asked.tool}@${asked.version}`);
   }
 
+  /** The contract of `ns.name` or `ns.name@version`, and whether that is the live version; null when it is not published for the tenant. */
+  async contract(tenant: string, name: string): Promise<(PublishedContract & { readonly live: boolean }) | null> {
+    const ref = await this.resolve(tenant, name);
+    if (!ref) return null;
+    const live = (await this.list(tenant)).find(({ digest }) => digest === ref.digest);
+    if (live) return { ...live, live: true };
+    const published = await this.#store.resolve(tenant, ref.tool);
+    return published && { ...published, live: false };
+  }
+
   async #resolvePinned(tenant: string, key: string): Promise<ToolRef | null> {
     const known = this.#pinned.get(`${tenant} ${key}`);
     if (known) return known;

@@ -1,4 +1,5 @@
 import { CountersignError } from '#kernel';
+import { refusedByRun } from '../domain/problem.ts';
 import { settlementOf, type Settlement } from '../domain/result-view.ts';
 import type { Watch } from './watchers.ts';
 
@@ -6,6 +7,12 @@ import type { Watch } from './watchers.ts';
 export function throwRefused(watch: Watch, commandKey: string): void {
   const refused = watch.get(commandKey, 'CommandRefused');
   if (refused) throw new CountersignError(refused.data.code, refused.data.message);
+}
+
+/** @throws HttpProblem 409 (403, 404, 422) what the run refused the command with */
+export function throwRefusedByRun(watch: Watch, commandKey: string): void {
+  const refused = watch.get(commandKey, 'CommandRefused');
+  if (refused) throw refusedByRun(refused.data.code, refused.data.message);
 }
 
 export function settledIn(watch: Watch, settledKey: string): Settlement | undefined {

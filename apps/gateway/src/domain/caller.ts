@@ -4,6 +4,18 @@ import type { Principal } from '#contracts';
 export interface Caller {
   readonly tenant: string;
   readonly principal: Principal;
+  /** What the credential is narrowed to; absent = all that its roles and policy allow. */
+  readonly scope?: Scope | undefined;
+}
+
+/** read: look; act: start, propose, finish, cancel, resume; approve: decide approvals. */
+export const VERBS = ['read', 'act', 'approve'] as const;
+export type Verb = (typeof VERBS)[number];
+
+export interface Scope {
+  readonly verbs?: readonly Verb[] | undefined;
+  /** `ns.name`, `ns.*` or `*`. */
+  readonly tools?: readonly string[] | undefined;
 }
 
 /** Roles that the gateway knows; contracts and policies may name others. */

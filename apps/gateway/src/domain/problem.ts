@@ -41,6 +41,18 @@ export const unknownAgent = (name: string, known: readonly string[]): HttpProble
     },
   );
 
+/** The credential does not cover the tool. */
+export const outsideScope = (path: string, tool: string): HttpProblem =>
+  new HttpProblem(403, 'PERMISSION_DENIED', `The credential does not cover the tool ${JSON.stringify(tool)}`, {
+    details: [{ path, rule: 'scope' }],
+  });
+
+/** A run does not take a command: what is not about the caller or its key is a conflict with the run's state. */
+export function refusedByRun(code: ErrorCode, text: string): HttpProblem {
+  const status = code === 'PERMISSION_DENIED' || code === 'NOT_FOUND' || code === 'IDEMPOTENCY_CONFLICT';
+  return new HttpProblem(status ? statusOf(code) : 409, code, text);
+}
+
 const STATUS: Partial<Record<ErrorCode, number>> = {
   INVALID_JSON: 400,
   INVALID_ARGS: 400,
@@ -76,8 +88,10 @@ const TITLES: Readonly<Record<number, string>> = {
   403: 'Not allowed',
   404: 'Not found',
   405: 'Method not allowed',
+  406: 'Not acceptable',
   408: 'Too slow',
   409: 'Conflict',
+  412: 'Changed meanwhile',
   413: 'Too large',
   414: 'Address too long',
   415: 'Unsupported media type',

@@ -65,7 +65,11 @@ export const approvalsQuerySchema = z.strictObject({
 
 export const auditQuerySchema = z.strictObject({
   limit: limit(500),
-  after,
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, 'expected the `next` of the page before, or a sequence number of the ledger')
+    .optional()
+    .describe('The `next` of the page before, or any sequence number of the ledger: what follows it.'),
   runId: runIdSchema.optional(),
   callId: callIdSchema.optional(),
 });

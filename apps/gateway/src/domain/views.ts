@@ -53,6 +53,12 @@ export function publicCall(call: View, requestId: string): View {
   return { ...rest, result: settlement && resultOf(settlement, requestId) };
 }
 
+/** A call of a list: without its result. */
+export function listedCall(call: View): View {
+  const { error: _error, result: _result, ...rest } = publicView(call);
+  return rest;
+}
+
 /** A list as the API gives it, whether the service answers an array or a page. */
 export function asPage(answer: unknown, show: (item: View) => View | null): { items: View[]; next: string | null } {
   const page = (Array.isArray(answer) ? { items: answer } : (answer ?? {})) as { items?: unknown; next?: unknown };

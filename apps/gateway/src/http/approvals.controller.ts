@@ -1,16 +1,16 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import type { JsonLimits } from '#kernel';
+import { APPROVAL_ID_PATTERN, type JsonLimits } from '#kernel';
 import type { ApprovalDesk } from '../adapters/approval-desk.ts';
-import { ROLES } from '../domain/caller.ts';
+import { APPROVAL_READERS } from '../domain/caller.ts';
 import { approvalsQuerySchema } from '../domain/queries.schema.ts';
-import { decisionSchema, parseShape } from '../domain/requests.schema.ts';
-import { asPage, publicView } from '../domain/views.ts';
+import { decisionSchema } from '../domain/requests.schema.ts';
+import { publicView, type View } from '../domain/views.ts';
 import type { Access } from './access.ts';
+import { answerTagged, entityTag, requireMatch } from './entity-tag.ts';
 import type { HttpReply, HttpRequest } from './http-request.ts';
 import { intakeOptions, readBody } from './read-body.ts';
+import { readPageQuery, refuseQuery } from './read-query.ts';
 import { ACCESS, APPROVAL_DESK, BODY_LIMITS } from './tokens.ts';
-
-const READERS = [ROLES.approver, ROLES.operator, ROLES.auditor];
 
 /** What waits for a person, and the person's decision. */
 @Controller('v1/approvals')
@@ -31,15 +31,21 @@ export class ApprovalsController {
 
   @Get()
   async list(@Req() request: HttpRequest): Promise<object> {
-    const caller = this.#access.require(request, ...READERS);
-    const query = parseShape(approvalsQuerySchema, request.query, 'The query has the wrong shape');
-    return asPage(await this.#desk.list(caller.tenant, query), publicView);
+    const { tenant } = this.#access.require(request, ...APPROVAL_READERS);
+    const page = readPageQuery(request, 'approvals', approvalsQuerySchema, APPROVAL_ID_PATTERN);
+    const { filters, limit, after, show } = page;
+    return show(await this.#desk.list(tenant, { ...filters, limit, after }), publicView);
   }
 
   @Get(':id')
-  async show(@Req() request: HttpRequest, @Param('id') approvalId: string): Promise<object> {
-    const caller = this.#access.require(request, ...READERS);
-    return publicView(await this.#desk.show(caller.tenant, approvalId));
+  async show(
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) reply: HttpReply,
+    @Param('id') approvalId: string,
+  ): Promise<unknown> {
+    const { tenant } = this.#access.require(request, ...APPROVAL_READERS);
+    refuseQuery(request);
+    return answerTagged(request.headers, reply, publicView(await this.#desk.show(tenant, approvalId)));
   }
 
   @Post(':id/decision')
@@ -52,6 +58,10 @@ export class ApprovalsController {
     const caller = this.#access.identify(request);
     const { value, document } = readBody(request, decisionSchema, this.#limits);
     const options = intakeOptions(request, reply, document);
-    return publicView(await this.#desk.decide(caller, approvalId, value, options));
+    const isCurrent = (view: View): void =>
+      requireMatch(request.headers, publicView(view), { approval: publicView(view) });
+    const decided = publicView(await this.#desk.decide(caller, approvalId, value, { ...options, isCurrent }));
+    reply.header('etag', entityTag(decided));
+    return decided;
   }
 }

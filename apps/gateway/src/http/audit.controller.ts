@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Req } from '@nestjs/common';
 import type { Reads } from '#runtime';
-import { ROLES } from '../domain/caller.ts';
+import { AUDIT_READERS } from '../domain/caller.ts';
 import { checkpointsQuerySchema, noQuerySchema } from '../domain/queries.schema.ts';
 import { parseShape } from '../domain/requests.schema.ts';
 import { asPage, type View } from '../domain/views.ts';
@@ -21,7 +21,7 @@ export class AuditController {
 
   @Get('checkpoints')
   async checkpoints(@Req() request: HttpRequest): Promise<object> {
-    const caller = this.#access.require(request, ROLES.operator, ROLES.auditor);
+    const caller = this.#access.require(request, ...AUDIT_READERS);
     const query = parseShape(checkpointsQuerySchema, request.query, 'The query has the wrong shape');
     const answer = await this.#reads.read<unknown>('telemetry', 'checkpoints', { ...query, tenant: caller.tenant });
     return asPage(answer, (checkpoint: View) => checkpoint);
@@ -29,7 +29,7 @@ export class AuditController {
 
   @Get('keys')
   async keys(@Req() request: HttpRequest): Promise<object> {
-    this.#access.require(request, ROLES.operator, ROLES.auditor);
+    this.#access.require(request, ...AUDIT_READERS);
     parseShape(noQuerySchema, request.query, 'The query has the wrong shape');
     const { keys } = await this.#reads.read<{ keys: unknown[] }>('telemetry', 'keys', {});
     return { keys };

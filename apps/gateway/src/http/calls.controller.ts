@@ -1,16 +1,20 @@
 import { Controller, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import type { JsonLimits } from '#kernel';
+import { CALL_ID_PATTERN, type JsonLimits } from '#kernel';
+import type { Reads } from '#runtime';
 import type { RunViews } from '../adapters/run-views.ts';
-import { ROLES } from '../domain/caller.ts';
+import { READERS, ROLES, seesTenant } from '../domain/caller.ts';
 import { notFound } from '../domain/problem.ts';
+import { callsQuerySchema } from '../domain/queries.schema.ts';
 import { directCallSchema } from '../domain/requests.schema.ts';
 import { resultOf } from '../domain/result-view.ts';
-import { maySee, publicCall } from '../domain/views.ts';
+import { listedCall, maySee, publicCall } from '../domain/views.ts';
 import type { GatewayIntake } from '../gateway-intake.ts';
 import type { Access } from './access.ts';
+import { answerTagged } from './entity-tag.ts';
 import type { HttpReply, HttpRequest } from './http-request.ts';
 import { intakeOptions, readBody } from './read-body.ts';
-import { ACCESS, BODY_LIMITS, INTAKE, VIEWS } from './tokens.ts';
+import { readPageQuery, refuseQuery } from './read-query.ts';
+import { ACCESS, BODY_LIMITS, INTAKE, READS, VIEWS } from './tokens.ts';
 
 /** One governed call at a time. */
 @Controller('v1/calls')
@@ -18,17 +22,20 @@ export class CallsController {
   readonly #access: Access;
   readonly #intake: GatewayIntake;
   readonly #views: RunViews;
+  readonly #reads: Reads;
   readonly #limits: JsonLimits;
 
   constructor(
     @Inject(ACCESS) access: Access,
     @Inject(INTAKE) intake: GatewayIntake,
     @Inject(VIEWS) views: RunViews,
+    @Inject(READS) reads: Reads,
     @Inject(BODY_LIMITS) limits: JsonLimits,
   ) {
     this.#access = access;
     this.#intake = intake;
     this.#views = views;
+    this.#reads = reads;
     this.#limits = limits;
   }
 
@@ -45,11 +52,30 @@ export class CallsController {
     return { runId: answer.runId, callId: answer.callId, status: 'accepted' };
   }
 
+  @Get()
+  async list(@Req() request: HttpRequest): Promise<object> {
+    const caller = this.#access.require(request, ...READERS);
+    const { filters, limit, after, show } = readPageQuery(request, 'calls', callsQuerySchema, CALL_ID_PATTERN);
+    const answer = await this.#reads.read<unknown>('state-store', 'callsPage', {
+      ...filters,
+      limit,
+      after,
+      ...(seesTenant(caller) ? {} : { principal: caller.principal.id }),
+      tenant: caller.tenant,
+    });
+    return show(answer, (call) => (maySee(caller, call) ? listedCall(call) : null));
+  }
+
   @Get(':id')
-  async show(@Req() request: HttpRequest, @Param('id') callId: string): Promise<object> {
-    const caller = this.#access.require(request, ROLES.agent, ROLES.operator, ROLES.auditor);
+  async show(
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) reply: HttpReply,
+    @Param('id') callId: string,
+  ): Promise<unknown> {
+    const caller = this.#access.require(request, ...READERS);
+    refuseQuery(request);
     const call = await this.#views.call(caller.tenant, callId);
     if (!call || !maySee(caller, call)) throw notFound('call');
-    return publicCall(call, request.id);
+    return answerTagged(request.headers, reply, publicCall(call, request.id), publicCall(call, ''));
   }
 }

@@ -289,7 +289,7 @@ describe('bad input gets one clear answer that names the place', () => {
   });
 
   it('says which methods there are, and how to authenticate', async () => {
-    expect((await gateway.request('PUT', '/v1/calls')).headers.allow).toBe('POST');
+    expect((await gateway.request('PUT', '/v1/calls')).headers.allow).toBe('GET, HEAD, POST');
     expect((await gateway.request('GET', '/v1/runs', { as: null })).headers['www-authenticate']).toMatch(/^Bearer/);
   });
 

@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Req } from '@nestjs/common';
 import type { Reads } from '#runtime';
-import { ROLES } from '../domain/caller.ts';
+import { AUDIT_READERS } from '../domain/caller.ts';
 import { auditQuerySchema } from '../domain/queries.schema.ts';
 import { parseShape } from '../domain/requests.schema.ts';
 import { asPage, type View } from '../domain/views.ts';
@@ -23,7 +23,7 @@ export class OperationsController {
 
   @Get('v1/audit')
   async audit(@Req() request: HttpRequest): Promise<object> {
-    const caller = this.#access.require(request, ROLES.operator, ROLES.auditor);
+    const caller = this.#access.require(request, ...AUDIT_READERS);
     const query = parseShape(auditQuerySchema, request.query, 'The query has the wrong shape');
     const answer = await this.#reads.read<unknown>('telemetry', 'audit', { ...query, tenant: caller.tenant });
     return asPage(answer, (record: View) => record);

@@ -1,30 +1,35 @@
 import { Controller, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import type { JsonLimits } from '#kernel';
+import { RUN_ID_PATTERN, type JsonLimits } from '#kernel';
 import type { Reads } from '#runtime';
 import type { RunViews } from '../adapters/run-views.ts';
-import { ROLES, seesTenant } from '../domain/caller.ts';
+import { READERS, ROLES, RUN_KEEPERS, seesTenant } from '../domain/caller.ts';
 import { notFound } from '../domain/problem.ts';
-import { runsQuerySchema } from '../domain/queries.schema.ts';
+import { labelsOf, runsQuerySchema } from '../domain/queries.schema.ts';
 import {
   agentRunSchema,
+  cancelSchema,
   clientRunSchema,
   emptySchema,
-  parseShape,
   proposalsSchema,
+  resumeSchema,
 } from '../domain/requests.schema.ts';
 import { resultOf } from '../domain/result-view.ts';
-import { asPage, maySee, publicView, type View } from '../domain/views.ts';
+import { maySee, publicView, type View } from '../domain/views.ts';
 import type { GatewayIntake, RunAnswer } from '../gateway-intake.ts';
+import type { RunCommands } from '../gateway-run-commands.ts';
 import type { Access } from './access.ts';
+import { answerTagged } from './entity-tag.ts';
 import type { HttpReply, HttpRequest } from './http-request.ts';
 import { intakeOptions, readBody, readOptionalBody } from './read-body.ts';
-import { ACCESS, BODY_LIMITS, INTAKE, READS, VIEWS } from './tokens.ts';
+import { readPageQuery, refuseQuery } from './read-query.ts';
+import { ACCESS, BODY_LIMITS, INTAKE, READS, RUN_COMMANDS, VIEWS } from './tokens.ts';
 
 /** Runs that a model or the client drives. */
 @Controller('v1/runs')
 export class RunsController {
   readonly #access: Access;
   readonly #intake: GatewayIntake;
+  readonly #commands: RunCommands;
   readonly #views: RunViews;
   readonly #reads: Reads;
   readonly #limits: JsonLimits;
@@ -32,12 +37,14 @@ export class RunsController {
   constructor(
     @Inject(ACCESS) access: Access,
     @Inject(INTAKE) intake: GatewayIntake,
+    @Inject(RUN_COMMANDS) commands: RunCommands,
     @Inject(VIEWS) views: RunViews,
     @Inject(READS) reads: Reads,
     @Inject(BODY_LIMITS) limits: JsonLimits,
   ) {
     this.#access = access;
     this.#intake = intake;
+    this.#commands = commands;
     this.#views = views;
     this.#reads = reads;
     this.#limits = limits;
@@ -52,23 +59,31 @@ export class RunsController {
 
   @Get()
   async list(@Req() request: HttpRequest): Promise<object> {
-    const caller = this.#access.require(request, ROLES.agent, ROLES.operator, ROLES.auditor);
-    const query = parseShape(runsQuerySchema, request.query, 'The query has the wrong shape');
-    const owner = seesTenant(caller) ? {} : { principal: caller.principal.id };
+    const caller = this.#access.require(request, ...READERS);
+    const { filters, limit, after, show } = readPageQuery(request, 'runs', runsQuerySchema, RUN_ID_PATTERN);
+    const { label, ...others } = filters;
     const answer = await this.#reads.read<unknown>('state-store', 'runs', {
-      ...query,
-      ...owner,
+      ...others,
+      labels: labelsOf(label),
+      limit,
+      after,
+      ...(seesTenant(caller) ? {} : { principal: caller.principal.id }),
       tenant: caller.tenant,
     });
-    return asPage(answer, (run) => (maySee(caller, run) ? publicView(run) : null));
+    return show(answer, (run) => (maySee(caller, run) ? publicView(run) : null));
   }
 
   @Get(':id')
-  async show(@Req() request: HttpRequest, @Param('id') runId: string): Promise<object> {
-    const caller = this.#access.require(request, ROLES.agent, ROLES.operator, ROLES.auditor);
+  async show(
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) reply: HttpReply,
+    @Param('id') runId: string,
+  ): Promise<unknown> {
+    const caller = this.#access.require(request, ...READERS);
+    refuseQuery(request);
     const run = await this.#views.run(caller.tenant, runId);
     if (!run || !maySee(caller, run)) throw notFound('run');
-    return publicView(run);
+    return answerTagged(request.headers, reply, publicView(run));
   }
 
   @Post(':id/calls')
@@ -79,7 +94,7 @@ export class RunsController {
   ): Promise<object> {
     const caller = this.#access.require(request, ROLES.agent);
     const { value, document } = readBody(request, proposalsSchema, this.#limits);
-    const calls = await this.#intake.proposeCalls(caller, runId, value, intakeOptions(request, reply, document));
+    const calls = await this.#commands.propose(caller, runId, value, intakeOptions(request, reply, document));
     reply.status(calls.every((call) => call.settled) ? 200 : 202);
     return {
       runId,
@@ -97,7 +112,29 @@ export class RunsController {
   ): Promise<object> {
     const caller = this.#access.require(request, ROLES.agent);
     const { document } = readOptionalBody(request, emptySchema, this.#limits);
-    return answerRun(reply, await this.#intake.finish(caller, runId, intakeOptions(request, reply, document)));
+    return answerRun(reply, await this.#commands.finish(caller, runId, intakeOptions(request, reply, document)));
+  }
+
+  @Post(':id/cancel')
+  async cancel(
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) reply: HttpReply,
+    @Param('id') runId: string,
+  ): Promise<object> {
+    const caller = this.#access.require(request, ...RUN_KEEPERS);
+    const { value, document } = readOptionalBody(request, cancelSchema, this.#limits);
+    return answerRun(reply, await this.#commands.cancel(caller, runId, value, intakeOptions(request, reply, document)));
+  }
+
+  @Post(':id/resume')
+  async resume(
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) reply: HttpReply,
+    @Param('id') runId: string,
+  ): Promise<object> {
+    const caller = this.#access.require(request, ...RUN_KEEPERS);
+    const { value, document } = readBody(request, resumeSchema, this.#limits);
+    return answerRun(reply, await this.#commands.resume(caller, runId, value, intakeOptions(request, reply, document)));
   }
 }
 

@@ -1,6 +1,7 @@
 /** Injection tokens of the door's providers. */
 export const ACCESS = Symbol('Access');
 export const INTAKE = Symbol('GatewayIntake');
+export const RUN_COMMANDS = Symbol('RunCommands');
 export const VIEWS = Symbol('RunViews');
 export const READS = Symbol('Reads');
 export const APPROVAL_DESK = Symbol('ApprovalDesk');

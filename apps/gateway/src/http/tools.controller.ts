@@ -1,10 +1,12 @@
-import { Controller, Get, Inject, Req } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import { modelToolName, toolName, type PublishedContract } from '#contracts';
 import type { ToolCatalogue } from '../adapters/tool-catalogue.ts';
-import { noQuerySchema } from '../domain/queries.schema.ts';
-import { parseShape } from '../domain/requests.schema.ts';
+import { notFound } from '../domain/problem.ts';
+import { mayUse } from '../domain/tool-scope.ts';
 import type { Access } from './access.ts';
-import type { HttpRequest } from './http-request.ts';
+import { answerTagged } from './entity-tag.ts';
+import type { HttpReply, HttpRequest } from './http-request.ts';
+import { refuseQuery } from './read-query.ts';
 import { ACCESS, TOOLS } from './tokens.ts';
 
 /** The tools that are live for the caller's tenant. */
@@ -19,10 +21,28 @@ export class ToolsController {
   }
 
   @Get()
-  async list(@Req() request: HttpRequest): Promise<object> {
+  async list(@Req() request: HttpRequest, @Res({ passthrough: true }) reply: HttpReply): Promise<unknown> {
     const caller = this.#access.identify(request);
-    parseShape(noQuerySchema, request.query, 'The query has the wrong shape');
-    return { items: (await this.#tools.list(caller.tenant)).map(toView), next: null };
+    refuseQuery(request);
+    const tools = (await this.#tools.list(caller.tenant)).filter(({ contract }) => mayUse(caller, toolName(contract)));
+    return answerTagged(request.headers, reply, { items: tools.map(toView), next: null });
+  }
+
+  @Get(':name')
+  async show(
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) reply: HttpReply,
+    @Param('name') name: string,
+  ): Promise<unknown> {
+    const caller = this.#access.identify(request);
+    refuseQuery(request);
+    const found = await this.#tools.contract(caller.tenant, name);
+    if (!found || !mayUse(caller, toolName(found.contract))) throw notFound('tool');
+    const { execution: _execution, ...contract } = found.contract;
+    const { digest, live } = found;
+    const modelName = modelToolName(found.contract);
+    const tool = toolName(found.contract);
+    return answerTagged(request.headers, reply, { tool, version: contract.version, digest, modelName, live, contract });
   }
 }
 
