@@ -51,6 +51,16 @@ describe('a ledger from which something was left out before it was chained', () 
     expect(faults).toEqual([expect.objectContaining({ kind: 'incomplete', sequence: RECORDS_OF_RUN })]);
   });
 
+  it('incomplete: the terminal record of another call stands for the one that is missing', async () => {
+    const faults = await faultsOf((tenant) => {
+      const { facts, callIds } = runFacts(tenant, newId('run'), 1);
+      const last = facts.findLast((fact) => fact.message.type === 'CallSettled')!;
+      const callId = `${callIds[2]!.slice(0, -1)}9`;
+      return facts.map((fact) => (fact === last ? { ...fact, message: { ...fact.message, callId } as Message } : fact));
+    });
+    expect(faults).toEqual([expect.objectContaining({ kind: 'incomplete', sequence: RECORDS_OF_RUN })]);
+  });
+
   it('incomplete: a whole run is missing; the numbers of runs tell', async () => {
     expect(await faultsOf((tenant) => [...factsOfRuns(tenant, 1), ...factsOfRuns(tenant, 1, 3)])).toEqual([
       expect.objectContaining({ kind: 'incomplete', detail: 'the start of run number 2 is missing' }),

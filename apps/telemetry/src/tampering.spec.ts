@@ -245,6 +245,16 @@ describe('a ledger that was tampered with', () => {
     expect(kinds(await verifyTexts(tenant, twice))).toEqual([['duplicate', tenant, MIDDLE]]);
   });
 
+  it('duplicate: a call with two terminal records, well chained', async () => {
+    const tenant = await ledger();
+    const texts = await storedTexts(telemetry, tenant);
+    const settled = texts.find((text) => text.includes('call.settled'))!;
+    const report = await verifyAudit(chainAnew([...texts, settled]), { keys: await keysOf(telemetry) });
+    expect(report.faults).toEqual([
+      expect.objectContaining({ kind: 'duplicate', detail: expect.stringContaining('more than one terminal record') }),
+    ]);
+  });
+
   it('unreadable: what is no record is said to be none', async () => {
     const tenant = await ledger();
     const texts = await storedTexts(telemetry, tenant);

@@ -28,12 +28,16 @@ const SEQUENCE = /^[1-9]\d{0,14}$/;
 
 /** Parses once, hashes once. Never throws: what is no record says so. */
 export function readRecord(text: string): ReadRecord {
-  let event: Record<string, unknown> | null;
   try {
-    event = JSON.parse(text) as Record<string, unknown> | null;
+    return readEvent(JSON.parse(text), text);
   } catch {
     return { kind: 'unreadable', ledger: '', reason: 'it is not JSON' };
   }
+}
+
+/** As `readRecord`, of an event that is parsed already. */
+export function readEvent(value: unknown, text: string): ReadRecord {
+  const event = value as Record<string, unknown> | null;
   if (typeof event !== 'object' || event === null || Array.isArray(event))
     return { kind: 'unreadable', ledger: '', reason: 'it is not an object' };
   const { ledger, sequence, previousdigest: previous = '', type, data } = event;

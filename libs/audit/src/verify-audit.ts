@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { readRecord } from './audit-record.ts';
+import { readEvent, readRecord, type ReadRecord } from './audit-record.ts';
 import { FaultList, type AuditReport, type LedgerSummary } from './audit-report.ts';
 import { ChainCheck } from './chain-check.ts';
 import { checkCheckpoint, importKeys, type Checkpoint, type CheckpointClaims } from './checkpoint.ts';
@@ -48,7 +48,15 @@ export class AuditVerifier {
 
   /** The JSON text of one CloudEvent, byte for byte as it was published or stored. */
   add(text: string): void {
-    const read = readRecord(text);
+    this.#add(readRecord(text));
+  }
+
+  /** An event that is parsed already. Ours are written by JSON.stringify: written again, they are the same bytes. */
+  addEvent(event: unknown): void {
+    this.#add(readEvent(event, JSON.stringify(event)));
+  }
+
+  #add(read: ReadRecord): void {
     if (read.kind === 'checkpoint') {
       this.addCheckpoint(read.jws);
       return;

@@ -42,8 +42,7 @@ export async function verifyTenant(fetchJson: FetchJson, options: VerifyPagesOpt
   let records = 0;
   for (;;) {
     const page = (await fetchJson(`/v1/audit?limit=${PAGE}&after=${after}`)) as Page;
-    // Records were written by JSON.stringify: written again, they are the same bytes.
-    for (const item of page.items) verifier.add(JSON.stringify(item));
+    for (const item of page.items) verifier.addEvent(item);
     records += page.items.length;
     options.onProgress?.(records);
     after = page.next === null ? lastSequence(page, after) : Number(page.next);
