@@ -1,4 +1,6 @@
 import { Option, type Command } from 'commander';
+import type { DemoOptions } from '../../demo/demo.command.ts';
+import { EXAMPLE_NAMES } from '../../demo/example-names.ts';
 import { EXIT_CODES_HELP } from '../../exit-codes.ts';
 import { filled } from '../../option-parsers.ts';
 
@@ -14,6 +16,11 @@ export function addDemo(program: Command): void {
         .choices(['embedded', 'stack'])
         .default('embedded'),
     )
+    .addOption(
+      new Option('--example <name>', 'one example alone; all of them, one after the other, if not given').choices(
+        EXAMPLE_NAMES,
+      ),
+    )
     .option('--json', 'print one JSON document on stdout; progress goes to stderr', false)
     .option(
       '--data-dir <folder>',
@@ -23,9 +30,9 @@ export function addDemo(program: Command): void {
     )
     .addHelpText(
       'after',
-      `\nExamples:\n  npm run demo\n  npm run demo -- --mode stack\n  npm run -s demo -- --json > demo.json\n${EXIT_CODES_HELP}`,
+      `\nExamples:\n  npm run demo\n  npm run demo -- --mode stack\n  npm run demo -- --example refund\n  npm run -s demo -- --json > demo.json\n${EXIT_CODES_HELP}`,
     )
-    .action(async (options: { mode: 'embedded' | 'stack'; json: boolean; dataDir: string }) => {
+    .action(async (options: DemoOptions) => {
       const { runDemo } = await import('../../demo/demo.command.ts');
       process.exitCode = await runDemo(options);
     });
