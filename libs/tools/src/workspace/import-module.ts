@@ -1,6 +1,6 @@
 import diagnostics from 'node:diagnostics_channel';
 import { writeSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import { registerHooks, type ResolveHookSync } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -42,17 +42,21 @@ let shared = false;
 function shareOwnPackages(): void {
   if (shared) return;
   shared = true;
-  registerHooks({
-    resolve(specifier, context, next) {
-      if (!OWN_PACKAGES.has(specifier)) return next(specifier, context);
-      try {
-        return next(specifier, context);
-      } catch {
-        return next(specifier, { ...context, parentURL: import.meta.url });
-      }
-    },
-  });
+  try {
+    registerHooks({ resolve: resolveOwn });
+  } catch {
+    // A test runner with a module loader of its own takes no hooks; it finds these packages by itself.
+  }
 }
+
+const resolveOwn: ResolveHookSync = (specifier, context, next) => {
+  if (!OWN_PACKAGES.has(specifier)) return next(specifier, context);
+  try {
+    return next(specifier, context);
+  } catch {
+    return next(specifier, { ...context, parentURL: import.meta.url });
+  }
+};
 
 const endless = (limitMs: number): string =>
   `its import did not end within ${limitMs / 1000} s; remove the endless await at its top level, or do that work in the handler`;
