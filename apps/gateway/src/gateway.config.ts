@@ -11,9 +11,17 @@ export const gatewaySettings = {
   COUNTERSIGN_API_KEYS_FILE: z
     .string()
     .optional()
-    .describe('YAML list of {keySha256, tenant, principal, kind, roles}: the credentials that are accepted'),
+    .describe(
+      'YAML list of {keySha256, tenant, principal, kind, roles, scopes, expiresAt, revoked}: the credentials that are accepted; read again when it changes',
+    ),
   COUNTERSIGN_GATEWAY_MAX_IN_FLIGHT: integerSetting(2000, 1, 100_000).describe(
     'requests that publish or wait at once; more are answered 429',
+  ),
+  COUNTERSIGN_GATEWAY_RATE_PER_S: integerSetting(500, 1, 1_000_000).describe(
+    'requests a second that one caller may make for ever; more are answered 429',
+  ),
+  COUNTERSIGN_GATEWAY_RATE_BURST: integerSetting(1000, 1, 1_000_000).describe(
+    'requests that one caller may make at once',
   ),
   COUNTERSIGN_GATEWAY_MAX_BODY_BYTES: integerSetting(393_216, 1024, 393_216).describe(
     'bytes of a request body; more are answered 413',

@@ -4,11 +4,12 @@ import { ContractStore } from '#registry';
 import { defineDoor, type ServiceDoor } from '#runtime';
 import { loadWorkspace } from '#tools';
 import { AcceptedRuns } from './adapters/accepted-runs.ts';
-import { readApiKeys } from './adapters/api-keys.ts';
 import { ApprovalDesk } from './adapters/approval-desk.ts';
 import { CommandExchange } from './adapters/command-exchange.ts';
 import { InFlight } from './adapters/in-flight.ts';
+import { KeyFile } from './adapters/key-file.worker.ts';
 import { packageVersion } from './adapters/package-version.ts';
+import { RateLimit } from './adapters/rate-limit.ts';
 import { RunProgressReader } from './adapters/run-progress-reader.ts';
 import { RunStreams } from './adapters/run-streams.ts';
 import { RunViews } from './adapters/run-views.ts';
@@ -38,6 +39,7 @@ export interface GatewayDoorOptions {
   readonly controllers?: readonly Type[];
 }
 
+const noKeys = { find: () => undefined };
 const value = (provide: symbol, useValue: unknown): Provider => ({ provide, useValue });
 
 export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor<typeof gatewaySettings> {
@@ -47,8 +49,9 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
     migrations: new URL('./migrations/', import.meta.url),
     async open({ settings, database, bus, reads, clock, log, instance }) {
       const keysFile = settings.COUNTERSIGN_API_KEYS_FILE;
-      const apiKeys = keysFile === undefined ? new Map() : await readApiKeys(keysFile);
-      checkAccessSettings(settings.COUNTERSIGN_DEV, settings.COUNTERSIGN_HTTP_HOST, apiKeys);
+      const keyFile = keysFile === undefined ? null : await KeyFile.open(keysFile, log);
+      checkAccessSettings(settings.COUNTERSIGN_DEV, settings.COUNTERSIGN_HTTP_HOST, keyFile !== null);
+      const rate = new RateLimit(settings.COUNTERSIGN_GATEWAY_RATE_PER_S, settings.COUNTERSIGN_GATEWAY_RATE_BURST);
       const store = new ContractStore(database);
       const workspaces = await Promise.all(settings.COUNTERSIGN_WORKSPACES.map(loadWorkspace));
       const agents = await publishWorkspaces(workspaces, settings.COUNTERSIGN_DEV_TENANT, store);
@@ -66,6 +69,7 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
       return {
         consumers: gatewayConsumers(watchers, streams, settings.COUNTERSIGN_POOLS, instance),
         reads: gatewayReads(store),
+        workers: keyFile ? [keyFile] : [],
         controllers: [
           RunsController,
           RunEventsController,
@@ -78,7 +82,7 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
           ...(options.controllers ?? []),
         ],
         providers: [
-          value(tokens.ACCESS, new Access({ dev: settings.COUNTERSIGN_DEV, keys: apiKeys })),
+          value(tokens.ACCESS, new Access({ dev: settings.COUNTERSIGN_DEV, keys: keyFile ?? noKeys, rate })),
           value(tokens.INTAKE, new GatewayIntake(intake)),
           value(tokens.RUN_COMMANDS, new RunCommands(intake)),
           value(tokens.VIEWS, views),

@@ -3,7 +3,8 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { issueDetails, principalSchema, tenantSchema } from '#contracts';
 import { CountersignError } from '#kernel';
-import type { Caller } from '../domain/caller.ts';
+import { VERBS, type Caller } from '../domain/caller.ts';
+import { TOOL_PATTERN } from '../domain/tool-scope.ts';
 
 const apiKeysSchema = z
   .array(
@@ -14,14 +15,32 @@ const apiKeysSchema = z
       principal: principalSchema.shape.id,
       kind: principalSchema.shape.kind.default('service'),
       roles: principalSchema.shape.roles.min(1),
+      /** What the key is narrowed to. */
+      scopes: z
+        .strictObject({
+          verbs: z.array(z.enum(VERBS)).min(1).optional(),
+          tools: z.array(z.string().regex(TOOL_PATTERN, 'expected ns.name, ns.* or *')).min(1).max(1000).optional(),
+        })
+        .optional(),
+      /** RFC 3339, with an offset. */
+      expiresAt: z.iso.datetime({ offset: true, error: 'expected a time such as 2030-01-31T00:00:00Z' }).optional(),
+      revoked: z.boolean().default(false),
     }),
   )
   .min(1);
 
 const SETTING = 'COUNTERSIGN_API_KEYS_FILE';
 
+export interface ApiKey {
+  readonly caller: Caller;
+  /** Epoch milliseconds; null = never. */
+  readonly expiresAt: number | null;
+  readonly revoked: boolean;
+}
+export type ApiKeys = ReadonlyMap<string, ApiKey>;
+
 /** Hash of a key → whose it is. @throws CountersignError INVALID_ARGS with every fault of the file */
-export async function readApiKeys(file: string): Promise<Map<string, Caller>> {
+export async function readApiKeys(file: string): Promise<ApiKeys> {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     throw new CountersignError('INVALID_ARGS', `${SETTING}: ${file} cannot be read (${cause.code})`, { cause });
   });
@@ -36,18 +55,20 @@ export async function readApiKeys(file: string): Promise<Map<string, Caller>> {
     const faults = issueDetails(parsed.error.issues).map((fault) => `  - ${fault.path || '/'}: ${fault.message}`);
     throw new CountersignError(
       'INVALID_ARGS',
-      `${SETTING}: ${file} must be a list of {keySha256, tenant, principal, kind, roles}:\n${faults.join('\n')}`,
+      `${SETTING}: ${file} must be a list of {keySha256, tenant, principal, kind, roles, scopes, expiresAt, revoked}:\n${faults.join('\n')}`,
     );
   }
-  const keys = new Map<string, Caller>();
-  for (const [index, { keySha256, tenant, principal, kind, roles }] of parsed.data.entries()) {
+  const keys = new Map<string, ApiKey>();
+  for (const [index, { keySha256, tenant, principal, kind, roles, scopes, ...key }] of parsed.data.entries()) {
     if (keys.has(keySha256)) {
       throw new CountersignError(
         'INVALID_ARGS',
         `${SETTING}: ${file} /${index}/keySha256: the same key stands twice; remove one`,
       );
     }
-    keys.set(keySha256, { tenant, principal: { id: principal, kind, roles } });
+    const caller = { tenant, principal: { id: principal, kind, roles }, ...(scopes ? { scope: scopes } : {}) };
+    const expiresAt = key.expiresAt === undefined ? null : Date.parse(key.expiresAt);
+    keys.set(keySha256, { caller, expiresAt, revoked: key.revoked });
   }
   return keys;
 }

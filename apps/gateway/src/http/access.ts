@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { CountersignError } from '#kernel';
-import { hasRole, hostName, isLoopback, parseDevCredential, type Caller } from '../domain/caller.ts';
+import type { ApiKey } from '../adapters/api-keys.ts';
+import type { RateLimit } from '../adapters/rate-limit.ts';
+import { hasRole, hostName, isLoopback, parseDevCredential, type Caller, type Verb } from '../domain/caller.ts';
 import { HttpProblem } from '../domain/problem.ts';
 import type { HttpRequest } from './http-request.ts';
 
@@ -10,9 +12,14 @@ const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i;
 
 export interface AccessOptions {
   readonly dev: boolean;
-  /** SHA-256 of a key → whose it is. */
-  readonly keys: ReadonlyMap<string, Caller>;
+  /** By the SHA-256 of a key. */
+  readonly keys: { find(keySha256: string): ApiKey | undefined };
+  readonly rate?: RateLimit;
+  /** Epoch milliseconds. */
+  readonly now?: () => number;
 }
+
+type Asking = Pick<HttpRequest, 'headers'> & Partial<Pick<HttpRequest, 'method' | 'url'>>;
 
 /** Credential → tenant and principal. Nothing else of a request says who asks. */
 export class Access {
@@ -25,9 +32,9 @@ export class Access {
 
   /**
    * The caller, who has at least one of the roles.
-   * @throws HttpProblem 401 (no or unknown credential), 403 (no such role), 421 (dev mode, and the Host is not this machine)
+   * @throws HttpProblem 401 (no, unknown, expired or revoked credential), 403 (no such role or scope), 429, 421 (dev mode, and the Host is not this machine)
    */
-  require(request: Pick<HttpRequest, 'headers'>, ...roles: readonly string[]): Caller {
+  require(request: Asking, ...roles: readonly string[]): Caller {
     const caller = this.identify(request);
     if (!hasRole(caller, roles)) {
       throw new HttpProblem(403, 'PERMISSION_DENIED', `This needs one of the roles ${roles.join(', ')}`);
@@ -35,15 +42,33 @@ export class Access {
     return caller;
   }
 
-  /** Whoever it is, with any role. @throws HttpProblem 401, 421 */
-  identify({ headers }: Pick<HttpRequest, 'headers'>): Caller {
+  /** Whoever it is, with any role. @throws HttpProblem 401, 403, 421, 429 */
+  identify(request: Asking): Caller {
+    const { headers } = request;
     if (this.#options.dev) refuseForeignHost(headers.host);
     const header = headers.authorization;
     const credential = typeof header === 'string' ? BEARER.exec(header)?.[1] : undefined;
     if (credential === undefined) throw unauthenticated('Give a credential: Authorization: Bearer …');
-    const caller = (this.#options.dev ? this.#dev(credential) : null) ?? this.#options.keys.get(sha256(credential));
-    if (!caller) throw unauthenticated('The credential is not known here');
+    const caller = (this.#options.dev ? this.#dev(credential) : null) ?? this.#byKey(credential);
+    this.#options.rate?.take(`${caller.tenant} ${caller.principal.id}`);
+    const verb = verbOf(request);
+    if (caller.scope?.verbs?.includes(verb) === false) {
+      throw new HttpProblem(
+        403,
+        'PERMISSION_DENIED',
+        `The credential does not cover "${verb}"; its scope names the verbs`,
+      );
+    }
     return caller;
+  }
+
+  #byKey(credential: string): Caller {
+    const key = this.#options.keys.find(sha256(credential));
+    if (!key) throw unauthenticated('The credential is not known here');
+    if (key.revoked) throw unauthenticated('The credential was revoked; ask for a new one');
+    if (key.expiresAt !== null && key.expiresAt <= (this.#options.now ?? Date.now)())
+      throw unauthenticated(`The credential has expired (${new Date(key.expiresAt).toISOString()}); ask for a new one`);
+    return key.caller;
   }
 
   #dev(credential: string): Caller | null {
@@ -56,6 +81,12 @@ export class Access {
     }
     return caller;
   }
+}
+
+/** What a request would do, by its method and address: no route can forget to say so. */
+function verbOf({ method = 'GET', url = '' }: Asking): Verb {
+  if (method === 'GET' || method === 'HEAD') return 'read';
+  return url.startsWith('/v1/approvals/') ? 'approve' : 'act';
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -77,7 +108,7 @@ function refuseForeignHost(host: unknown): void {
  * Dev mode accepts whoever asks, so it listens on loopback only; without it there must be keys.
  * @throws CountersignError INVALID_ARGS with the remedy: the start is refused
  */
-export function checkAccessSettings(dev: boolean, host: string, keys: ReadonlyMap<string, Caller>): void {
+export function checkAccessSettings(dev: boolean, host: string, hasKeys: boolean): void {
   if (dev && !isLoopback(host)) {
     throw new CountersignError(
       'INVALID_ARGS',
@@ -85,7 +116,7 @@ export function checkAccessSettings(dev: boolean, host: string, keys: ReadonlyMa
         'Set COUNTERSIGN_HTTP_HOST=127.0.0.1, or unset COUNTERSIGN_DEV and give COUNTERSIGN_API_KEYS_FILE.',
     );
   }
-  if (!dev && keys.size === 0) {
+  if (!dev && !hasKeys) {
     throw new CountersignError(
       'INVALID_ARGS',
       'No credential would be accepted: give COUNTERSIGN_API_KEYS_FILE, or set COUNTERSIGN_DEV=1 for development on this machine.',

@@ -1,6 +1,8 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { newId } from '#kernel';
 import type { HttpFront, Log } from '#runtime';
+import { requireAcceptable } from '../domain/accept.ts';
+import { HttpProblem } from '../domain/problem.ts';
 import type { HttpReply } from './http-request.ts';
 import { ProblemFilter, type FailedRequest } from './problem.filter.ts';
 import { RouteTable } from './route-table.ts';
@@ -9,6 +11,8 @@ import { answerUnreadable } from './unreadable-request.ts';
 /** Milliseconds in which a request must have arrived whole. */
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_MS = 72_000;
+/** Characters of an address with its query. */
+const MAX_URL = 8_192;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 interface RawRequest {
@@ -28,7 +32,7 @@ function requestIds(): (request: RawRequest) => string {
 /** The gateway's HTTP server: bodies stay bytes until the strict parser reads them, every error is a problem document. */
 export function httpFront(maxBodyBytes: number, log: Log): HttpFront {
   const routes = new RouteTable();
-  const filter = new ProblemFilter(routes, log);
+  const filter = new ProblemFilter(routes, log, maxBodyBytes);
   return {
     fastify: {
       bodyLimit: maxBodyBytes,
@@ -50,9 +54,26 @@ export function httpFront(maxBodyBytes: number, log: Log): HttpFront {
       server.addHook('onRequest', (request, reply, done) => {
         reply.header('x-request-id', request.id);
         reply.header('cache-control', 'no-store');
-        done();
+        done(faultOf(request.url, request.headers.accept));
+      });
+      server.setErrorHandler((error: Error, request, reply) => {
+        filter.answer(error, request, reply as unknown as HttpReply);
       });
       app.useGlobalFilters(filter);
     },
   };
+}
+
+/** What is wrong with the address or the wished form, before anybody is asked who he is. */
+function faultOf(url: string, accept: unknown): Error | undefined {
+  if (url.length > MAX_URL) {
+    const message = `The address is longer than the ${MAX_URL} characters that are allowed`;
+    return new HttpProblem(414, 'INVALID_ARGS', message, { details: [{ path: '', rule: 'maxLength' }] });
+  }
+  try {
+    requireAcceptable(url, accept);
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
 }

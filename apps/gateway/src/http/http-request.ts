@@ -3,6 +3,9 @@ import type { Headers } from '../domain/request-headers.ts';
 /** What the controllers use of Fastify's request and reply. */
 export interface HttpRequest {
   readonly id: string;
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
   readonly headers: Headers;
   /** Raw bytes: the strict parser reads them. */
   readonly body: Uint8Array | undefined;

@@ -16,8 +16,10 @@ export interface FailedRequest {
 export class ProblemFilter implements ExceptionFilter {
   readonly #routes: RouteTable;
   readonly #log: Log;
+  readonly #maxBodyBytes: number;
 
-  constructor(routes: RouteTable, log: Log) {
+  constructor(routes: RouteTable, log: Log, maxBodyBytes: number) {
+    this.#maxBodyBytes = maxBodyBytes;
     this.#routes = routes;
     this.#log = log;
   }
@@ -46,6 +48,11 @@ export class ProblemFilter implements ExceptionFilter {
         return new HttpProblem(405, 'NOT_FOUND', detail, { headers: { allow: allowed.join(', ') } });
       }
     }
+    if (status === 413) {
+      const message = `The body is larger than the ${this.#maxBodyBytes} bytes that are allowed`;
+      const details = [{ path: '', rule: 'maxBytes', allowed: [this.#maxBodyBytes] }];
+      return new HttpProblem(413, 'INVALID_JSON', message, { details, cause: error });
+    }
     const [code, detail] = FRAMEWORK[status] ?? ['INVALID_ARGS', 'The request cannot be understood'];
     return new HttpProblem(status, code, detail, { cause: error });
   }
@@ -58,7 +65,6 @@ export class ProblemFilter implements ExceptionFilter {
 
 const FRAMEWORK: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   404: ['NOT_FOUND', 'There is no such address'],
-  413: ['INVALID_JSON', 'The body is larger than is allowed'],
   414: ['INVALID_ARGS', 'A part of the address is too long'],
   415: ['INVALID_JSON', 'The body must be sent as Content-Type: application/json'],
 };

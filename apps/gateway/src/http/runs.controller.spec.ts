@@ -188,7 +188,10 @@ describe('runs over HTTP', () => {
 
   it("a list shows an agent its own runs, an operator all of the tenant's, and nothing that is ours alone", async () => {
     const own = await gateway.request('GET', '/v1/runs?limit=5&status=completed');
-    expect(own.body).toEqual({ items: [{ runId: 'run_1', principal: 'user:alice' }], next: expect.stringMatching(/^[\w-]+$/) });
+    expect(own.body).toEqual({
+      items: [{ runId: 'run_1', principal: 'user:alice' }],
+      next: expect.stringMatching(/^[\w-]+$/),
+    });
     expect(listed).toEqual([{ tenant: 'dev', limit: 5, status: 'completed', principal: 'user:alice' }]);
     const all = await gateway.request('GET', '/v1/runs', { as: 'dev.acme.olga.operator' });
     expect(all.body.items).toHaveLength(2);
