@@ -11,7 +11,7 @@ const toolsAndStates = (run: RunView): (string | null)[][] =>
  * Direct calls with an unknown tool, broken JSON, without approval, or with a key that was used: governed-call.suite.ts.
  */
 export function faultListSuite(system: () => System, sink: () => SinkState): void {
-  const { call, start, look, ended, approvalOf, decide, batch } = faultSteps(system);
+  const { call, start, look, ended, approvalOf, decide, batch, resume } = faultSteps(system);
 
   describe('a proposal that is no call', () => {
     it('wrong fields are told with path, rule and what is allowed; the source system hears nothing (G2)', async () => {
@@ -179,26 +179,59 @@ export function faultListSuite(system: () => System, sink: () => SinkState): voi
   });
 
   describe('a model that loops', () => {
+    const read = (id: string) => ({ tool: 'probe.read_document', arguments: { document_id: id } });
+    const RAISED = /To go on, resume it with a higher (\w+)/;
+
     it.each([
-      ['the same read', { tool: 'probe.read_document', arguments: { document_id: 'notes' } }],
-      ['the same broken proposal', { tool: 'probe.read_document', arguments: {} }],
-    ])('%s again and again: the run is stopped, and says by what', async (_name, planned) => {
+      ['the same read', read('notes'), 'REPEATED_CALL', 'maxRepeats', 3],
+      [
+        'the same broken proposal',
+        { tool: 'probe.read_document', arguments: {} },
+        'BUDGET_EXHAUSTED',
+        'maxCorrections',
+        0,
+      ],
+      ['the same forbidden read', read('salaries'), 'REPEATED_CALL', 'maxRepeats', 0],
+    ])(
+      '%s again and again: the run is stopped, and says by what (G8)',
+      async (_name, planned, code, limit, requests) => {
+        const before = sink().requests;
+        const run = await ended(await start({ loop: planned }));
+        expect(run).toMatchObject({ status: 'budget_exhausted', cause: { code } });
+        expect(RAISED.exec(run.cause!.message)?.[1]).toBe(limit);
+        expect(sink().requests - before).toBe(requests);
+      },
+    );
+
+    it('always something else: the limit of turns stops it, and a raise lets it go on to its end (G8)', async () => {
       const before = sink().requests;
-      const run = await ended(await start({ loop: planned }, { maxTurns: 6 }));
-      expect(['budget_exhausted', 'stopped']).toContain(run.status);
-      expect(['BUDGET_EXHAUSTED', 'REPEATED_CALL']).toContain(run.cause!.code);
-      expect(run.cause!.message).toMatch(/\d/);
-      expect(run.turns).toBeLessThanOrEqual(6);
-      expect(run.calls.length).toBeLessThanOrEqual(6);
-      expect(sink().requests - before).toBeLessThanOrEqual(6);
+      const runId = await start(
+        { turns: [[read('notes')], [read('orders-en')], [read('orders-zh')]] },
+        { maxTurns: 2 },
+      );
+      const stopped = await ended(runId);
+      expect(stopped).toMatchObject({ status: 'budget_exhausted', cause: { code: 'BUDGET_EXHAUSTED' }, turns: 2 });
+      expect(RAISED.exec(stopped.cause!.message)?.[1]).toBe('maxTurns');
+      expect(sink().requests - before).toBe(2);
+      await resume(runId, { maxTurns: 6 });
+      const run = await until(async () => {
+        const found = await look(runId);
+        return found.status === 'completed' ? found : null;
+      });
+      expect(run.calls.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+      expect(run.answer!.match(/<tool-result /g)).toHaveLength(3);
+      expect(sink().requests - before).toBe(3);
     });
 
-    it('many calls in each turn: the limit of calls stops it, and no call above it is made', async () => {
-      const read = { tool: 'probe.read_document', arguments: { document_id: 'notes' } };
+    it('many calls in each turn: the limit of calls stops it, and no call above it is made (G8)', async () => {
       const before = sink().requests;
-      const turns = Array.from({ length: 5 }, () => [read, read, read]);
-      const run = await ended(await start({ turns }, { maxCalls: 4 }));
-      expect(['BUDGET_EXHAUSTED', 'REPEATED_CALL']).toContain(run.cause!.code);
+      const ids = ['notes', 'orders-en', 'orders-zh', 'purge-en', 'purge-zh'];
+      const run = await ended(
+        await start({ turns: [ids.slice(0, 3).map(read), ids.slice(2).map(read)] }, { maxCalls: 4 }),
+      );
+      expect(run).toMatchObject({ status: 'budget_exhausted', cause: { code: 'BUDGET_EXHAUSTED' } });
+      expect(RAISED.exec(run.cause!.message)?.[1]).toBe('maxCalls');
+      expect(run.calls.filter(({ errorCode }) => errorCode === 'BUDGET_EXHAUSTED').length).toBeGreaterThan(0);
       expect(sink().requests - before).toBeLessThanOrEqual(4);
     });
   });
@@ -252,5 +285,15 @@ export function faultListSuite(system: () => System, sink: () => SinkState): voi
       expect(byItem[`refuse-${taskId}`]).toMatchObject({ attempts: 1, applied: 0 });
       expect(byItem[`later-${taskId}`]).toBeUndefined();
     });
+  });
+
+  it('whatever went wrong, every call has exactly one settlement (G11)', () => {
+    const byCall = new Map<string, Set<string>>();
+    for (const { message } of system().seen) {
+      if (message.type !== 'CallSettled') continue;
+      byCall.set(message.callId!, (byCall.get(message.callId!) ?? new Set()).add(JSON.stringify(message.data)));
+    }
+    expect(byCall.size).toBeGreaterThan(20);
+    expect([...byCall].filter(([, settlements]) => settlements.size !== 1)).toEqual([]);
   });
 }

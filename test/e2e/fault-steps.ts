@@ -106,5 +106,9 @@ export function faultSteps(system: () => System) {
     return { answers: body.calls, run: await ended(runId) };
   }
 
-  return { call, start, look, ended, approvalOf, decide, batch };
+  async function resume(runId: string, budgets: object): Promise<void> {
+    expect((await ask(system(), 'alice', 'POST', `/v1/runs/${runId}/resume`, { budgets })).status).toBeLessThan(300);
+  }
+
+  return { call, start, look, ended, approvalOf, decide, batch, resume };
 }
