@@ -56,9 +56,6 @@ export function httpFront(maxBodyBytes: number, log: Log): HttpFront {
         reply.header('cache-control', 'no-store');
         done(faultOf(request.url, request.headers.accept));
       });
-      server.setErrorHandler((error: Error, request, reply) => {
-        filter.answer(error, request, reply as unknown as HttpReply);
-      });
       app.useGlobalFilters(filter);
     },
   };
