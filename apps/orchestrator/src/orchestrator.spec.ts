@@ -216,6 +216,35 @@ describe('the orchestrator on PostgreSQL', () => {
     await cut.close();
   });
 
+  it('a run that a limit ended goes on after a raise, and ends for good by a cancel, over restarts (G8)', async () => {
+    const runId = newRun();
+    await service.deliver('run.commands', startAgent(runId, { budgets: { ...BUDGETS, maxTurns: 1 } }));
+    await service.deliver('model.responses', turn(runId, 1, [['ops__list_regions', {}]]));
+    await service.deliver('call.settled.default', settled(callIdOf(runId, 1), runId, { model: 'REGIONS' }));
+    expect(await view(runId)).toMatchObject({
+      status: 'budget_exhausted',
+      episode: 1,
+      cause: { limit: 'maxTurns' },
+      usage: { inputTokens: 1, outputTokens: 1, costUsd: null },
+    });
+    const { principal } = startData('agent');
+    const resume = message('ResumeRun', about(runId), { commandId: 'r1', principal, budgets: { maxTurns: 2 } });
+    const again = message('ResumeRun', about(runId), { commandId: 'r2', principal, budgets: { maxTurns: 3 } });
+    service.take();
+    const other = await openService(orchestratorDoor, { reads, url: service.url });
+    try {
+      await other.deliver('run.commands', resume, resume, again);
+      const took = other.take();
+      expect(names(took)).toEqual(['RunResumed', 'RequestTurn', 'RunResumed', 'CommandRefused']);
+      expect(data(took, 'RequestTurn')[0]!.results).toMatchObject([{ output: 'REGIONS' }]);
+      expect(await view(runId)).toMatchObject({ status: 'awaiting_model', episode: 2, cause: null, endedAt: null });
+      await service.deliver('run.commands', message('CancelRun', about(runId), { commandId: 'c1', principal }));
+      expect(data(service.take(), 'RunEnded')).toMatchObject([{ status: 'cancelled', episode: 2 }]);
+    } finally {
+      await other.close();
+    }
+  });
+
   it('open work is sent again and wall clocks end by the database clock (G4, G8)', async () => {
     clock.ahead = -20_000;
     const [silent, asking, short] = [newRun(), newRun(), newRun()];

@@ -1,7 +1,9 @@
 import type { CallSettled, StartRun } from '#contracts';
 import { callIdOf } from '#kernel';
 import type { Emission } from '../src/domain/saga.types.ts';
+import { budgetsOf, episodeOf, isEnded, isResumable } from '../src/domain/run-state.ts';
 import { wakeAt } from '../src/domain/timers.ts';
+import { nextInputTokens } from '../src/domain/usage.ts';
 import { alice, approvalData, decisionData, failedData, settledData, startData } from './fixtures.ts';
 import { RUN_ID, Scene } from './scene.ts';
 
@@ -16,7 +18,10 @@ const PROPOSALS: readonly (readonly [tool: string, args: string])[] = [
   ['ops.list_regions', '{"a":'],
 ];
 
-/** Model, client, policy and executors that do as the choices say; what they send is kept in a bag, in no order. */
+/**
+ * Model, client, policy and executors that do as the choices say; what they send is kept in a bag, in no order. A provider
+ * keeps to what a request allows it. Somebody may cancel, and somebody raises limits that have ended the run.
+ */
 export class World {
   readonly scene = new Scene();
   readonly bag: (() => void)[] = [];
@@ -31,6 +36,20 @@ export class World {
     this.#act(this.scene.say('StartRun', data));
     this.#send(() => this.scene.say('StartRun', data));
     if (driver === 'client') this.#client();
+    if (this.choose(6) === 5) this.#send(() => this.scene.cancel('enough'));
+  }
+
+  /** Raises every limit of a run that one of them has ended. False: it stays ended. */
+  resume(): boolean {
+    const run = this.scene.run!;
+    const episode = episodeOf(run);
+    if (!isResumable(run) || episode > 3 || this.choose(3) === 0) return false;
+    const raised = Object.entries(budgetsOf(run)).map(([name, value]) => [name, Number(value) * 2] as const);
+    const { allowUnknownCost: _, ...limits } = Object.fromEntries(raised);
+    const give = () => this.scene.resume(limits, `resume-${episode}`);
+    this.#act(give());
+    this.#send(give);
+    return !isEnded(this.scene.run!);
   }
 
   choose(below: number): number {
@@ -86,11 +105,17 @@ export class World {
     return Array.from({ length: 1 + this.choose(5) }, () => PROPOSALS[this.choose(PROPOSALS.length)]!);
   }
 
-  #onRequest({ data: { turn } }: Emission<'RequestTurn'>): void {
+  #onRequest({ data: { turn, limits } }: Emission<'RequestTurn'>): void {
     if (!this.#first(`turn-${turn}`)) return;
+    const { maxOutputTokens, maxCostUsd } = limits!;
+    const inputTokens = nextInputTokens(this.scene.run!);
     const choice = this.choose(8);
     const proposals =
       choice < 5 ? this.#proposals().map(([tool, args], i) => [tool, args, `p${turn}-${i}`] as const) : [];
+    if (choice === 6 && maxCostUsd !== null)
+      return this.#send(() =>
+        this.scene.say('TurnFailed', { turn, code: 'BUDGET_EXHAUSTED', message: 'dear', limit: 'maxCostUsd' }),
+      );
     if (choice === 7)
       return this.#send(() => this.scene.say('TurnFailed', { turn, code: 'MODEL_UNAVAILABLE', message: 'away' }));
     this.#send(() =>
@@ -98,7 +123,11 @@ export class World {
         turn,
         text: proposals.length > 0 ? null : 'done',
         responseId: null,
-        usage: { inputTokens: null, outputTokens: null },
+        usage: {
+          inputTokens,
+          outputTokens: Math.min(this.choose(50), maxOutputTokens),
+          costUsd: maxCostUsd === null ? null : (maxCostUsd * this.choose(11)) / 10,
+        },
         proposals: proposals.map(([tool, args, providerCallId]) => ({ tool, arguments: args, providerCallId })),
       }),
     );

@@ -2,17 +2,32 @@ import fc from 'fast-check';
 import type { Emission } from './saga.types.ts';
 import { BUDGETS } from '../../testing/fixtures.ts';
 import { World } from '../../testing/world.ts';
-import { isOut, isSettled, type Run } from './run-state.ts';
+import { failuresInARow, repeatsOf, shortDigest } from './limits.ts';
+import { budgetsOf, isEnded, isOut, isSettled, type Run } from './run-state.ts';
 
 const SEED = Number(process.env.SAGA_SEED ?? 20_260_101);
 const MAX_STEPS = 5_000;
 
 const schedules = fc.record({
-  choices: fc.array(fc.nat({ max: 1000 }), { maxLength: 300 }),
+  choices: fc.array(fc.nat({ max: 1000 }), { minLength: 60, maxLength: 300 }),
   driver: fc.constantFrom('agent', 'client', 'call'),
-  maxTurns: fc.integer({ min: 1, max: 4 }),
-  maxCalls: fc.integer({ min: 1, max: 12 }),
-  maxParallel: fc.integer({ min: 1, max: 4 }),
+  // Some limits are tight, the others as they are by default.
+  budgets: fc.record(
+    {
+      maxTurns: fc.integer({ min: 1, max: 4 }),
+      maxCalls: fc.integer({ min: 1, max: 12 }),
+      maxParallel: fc.integer({ min: 1, max: 4 }),
+      maxInputTokens: fc.constantFrom(50, 400),
+      maxOutputTokens: fc.integer({ min: 16, max: 80 }),
+      maxCostUsd: fc.constantFrom(0.5, 100),
+      allowUnknownCost: fc.boolean(),
+      maxResultBytes: fc.constantFrom(5, 60),
+      maxRepeats: fc.integer({ min: 1, max: 3 }),
+      maxToolFailures: fc.integer({ min: 1, max: 2 }),
+      maxCorrections: fc.integer({ min: 0, max: 2 }),
+    },
+    { requiredKeys: [] },
+  ),
 });
 
 const own = (said: readonly Emission[], type: string): Emission[] => [
@@ -22,7 +37,7 @@ const own = (said: readonly Emission[], type: string): Emission[] => [
 /** A write is out only when everything before it in its batch is settled; nothing after it is out with it. */
 function checkOrder(run: Run): void {
   const { calls } = run.state;
-  expect(calls.filter(isOut).length).toBeLessThanOrEqual(run.definition.budgets.maxParallel);
+  expect(calls.filter(isOut).length).toBeLessThanOrEqual(budgetsOf(run).maxParallel);
   for (const write of calls.filter((call) => isOut(call) && call.effectClass === 'call')) {
     const batch = calls.filter((call) => call.batch === write.batch);
     const at = batch.indexOf(write);
@@ -31,16 +46,48 @@ function checkOrder(run: Run): void {
   }
 }
 
+/** Never more than the limits that hold now; what is begun in this step had room before it (L1–L4). */
+function checkBudgets({ scene }: World, begun: readonly Emission[]): void {
+  const run = scene.run!;
+  const { state } = run;
+  const budgets = budgetsOf(run);
+  const { inputTokens, outputTokens, costUsd, resultBytes, unsentTurns } = state.used;
+  const count = (type: string): number => own(scene.said, type).length;
+  expect(count('CallProposed')).toBeLessThanOrEqual(budgets.maxCalls);
+  expect(count('RequestTurn') - unsentTurns).toBeLessThanOrEqual(budgets.maxTurns);
+  expect(inputTokens).toBeLessThanOrEqual(budgets.maxInputTokens);
+  expect(outputTokens).toBeLessThanOrEqual(budgets.maxOutputTokens);
+  expect(costUsd).toBeLessThanOrEqual(budgets.allowUnknownCost ? Infinity : budgets.maxCostUsd + 1e-9);
+  if (begun.some((e) => e.type === 'RequestTurn')) expect(resultBytes).toBeLessThanOrEqual(budgets.maxResultBytes);
+  if (run.definition.driver === 'call') return;
+  for (const { callId } of begun.filter((e) => e.type === 'CallProposed')) {
+    const call = state.calls.find((one) => one.callId === callId)!;
+    if (!isOut(call)) continue;
+    const { unchanged, out } = repeatsOf(state.calls, shortDigest(call.proposal.argumentsDigest));
+    expect(unchanged + out).toBeLessThanOrEqual(budgets.maxRepeats);
+    expect(failuresInARow(state.calls, call.tool)).toBeLessThan(budgets.maxToolFailures);
+  }
+}
+
+const BEGINS = ['CallProposed', 'RequestTurn', 'CallSettled', 'TurnRecorded'];
+
 function checkEnd({ scene }: World): void {
   const { said } = scene;
   const run = scene.run!;
-  const ended = said.filter((e) => e.type === 'RunEnded');
-  expect(ended).toHaveLength(1);
-  expect(ended[0]!.data).toMatchObject({ callCount: run.state.calls.length });
-  const after = said.slice(said.indexOf(ended[0]!) + 1);
-  expect(after.filter((e) => ['CallProposed', 'RequestTurn', 'CallSettled', 'TurnRecorded'].includes(e.type))).toEqual(
-    [],
-  );
+  const ends = own(said, 'RunEnded') as Emission<'RunEnded'>[];
+  const episodes = ends.map((_, index) => index + 1);
+  expect(ends.map((e) => e.data.episode)).toEqual(episodes);
+  expect(own(said, 'RunResumed').map((e) => (e as Emission<'RunResumed'>).data.episode)).toEqual(episodes.slice(1));
+  expect(ends.at(-1)!.data).toMatchObject({ callCount: run.state.calls.length });
+  ends.forEach((end, index) => {
+    const next = said.findIndex(
+      (e) => e.type === 'RunResumed' && (e as Emission<'RunResumed'>).data.episode === index + 2,
+    );
+    const between = said.slice(said.indexOf(end) + 1, next === -1 ? undefined : next);
+    expect(between.filter((e) => BEGINS.includes(e.type))).toEqual([]);
+    expect(end.data.status === 'completed' || end.data.cause !== null).toBe(true);
+    expect(end.data.status === 'budget_exhausted').toBe(end.data.cause?.limit !== undefined);
+  });
   const turns = said.filter((e) => e.type === 'TurnRecorded').map((e) => e.id);
   expect(new Set(turns).size).toBe(turns.length);
   const rejected = said.filter((e) => e.type === 'CallSettled').map((e) => e.callId);
@@ -48,29 +95,56 @@ function checkEnd({ scene }: World): void {
   const proposed = new Set(said.filter((e) => e.type === 'CallProposed').map((e) => e.callId));
   expect(rejected.filter((callId) => proposed.has(callId))).toEqual([]);
   expect(run.state.calls.every((call) => proposed.has(call.callId) !== rejected.includes(call.callId))).toBe(true);
-  for (const request of own(said, 'RequestTurn') as Emission<'RequestTurn'>[]) {
-    const { turn, results } = request.data;
-    const expected = run.state.calls.filter((call) => call.batch === turn - 2).map((call) => call.callId);
-    expect(results.map((result) => result.callId)).toEqual(expected);
+  checkTranscript(run, own(said, 'RequestTurn') as Emission<'RequestTurn'>[]);
+}
+
+/** Each proposal of a turn is answered in the next request, once, in order: the transcript stays valid over all episodes. */
+function checkTranscript(run: Run, requests: readonly Emission<'RequestTurn'>[]): void {
+  const given = requests.flatMap(({ data }) => data.results.map((result) => result.callId));
+  const asked = run.state.calls.map((call) => call.callId).filter((callId) => given.includes(callId));
+  expect(given).toEqual(asked);
+  for (const { data } of requests) {
+    const batches = new Set(
+      data.results.map(({ callId }) => run.state.calls.find((call) => call.callId === callId)!.batch),
+    );
+    expect(batches.size).toBeLessThanOrEqual(1);
+    for (const batch of batches)
+      expect(data.results).toHaveLength(run.state.calls.filter((call) => call.batch === batch).length);
   }
 }
 
-describe('any order, repetition and loss of messages (G4, G8, G9)', () => {
-  it('every run ends once, each call is settled at most once by us, and writes stay serial', () => {
+describe('any order, repetition and loss of messages, with cancels and resumes (G4, G8, G9)', () => {
+  it('every episode ends once, no limit is ever passed, each call is settled at most once by us, and writes stay serial', () => {
+    const reached = new Set<string>();
     fc.assert(
-      fc.property(schedules, ({ choices, driver, maxTurns, maxCalls, maxParallel }) => {
-        const world = new World(choices, driver, { ...BUDGETS, maxTurns, maxCalls, maxParallel });
+      fc.property(schedules, ({ choices, driver, budgets }) => {
+        const world = new World(choices, driver, { ...BUDGETS, ...budgets });
         let steps = 0;
-        while (world.scene.run!.state.phase.name !== 'ended') {
-          expect(++steps).toBeLessThan(MAX_STEPS);
-          world.next();
+        let said = 0;
+        const ids = new Set<string>();
+        const check = (): void => {
+          const begun = world.scene.said.slice(said).filter(({ id }) => !ids.has(id));
+          for (const { id } of begun) ids.add(id);
+          said = world.scene.said.length;
           checkOrder(world.scene.run!);
+          checkBudgets(world, begun);
+        };
+        check();
+        while (!isEnded(world.scene.run!) || world.resume()) {
+          expect(++steps).toBeLessThan(MAX_STEPS);
+          if (!isEnded(world.scene.run!)) world.next();
+          check();
         }
         // What is still on its way changes nothing that was said.
         for (let n = world.bag.length; n > 0; n--) world.bag.pop()!();
         checkEnd(world);
+        for (const { data } of world.scene.all('RunEnded')) reached.add(data.cause?.limit ?? data.status);
+        for (const call of world.scene.run!.state.calls) if (isSettled(call) && call.limit) reached.add(call.limit);
       }),
-      { seed: SEED, numRuns: 250 },
+      { seed: SEED, numRuns: 300, endOnFailure: true },
     );
+    // The schedules reach what they are for.
+    const { allowUnknownCost: _permission, maxParallel: _waits, approvalTtlMs: _policys, ...limits } = BUDGETS;
+    expect([...reached].sort()).toEqual([...Object.keys(limits), 'cancelled', 'completed', 'failed'].sort());
   });
 });
