@@ -16,7 +16,7 @@ import { EXIT_CODES_HELP } from './exit-codes.ts';
 const VERSION = '0.1.0';
 
 /** Every command; nothing runs yet. Faults of the command line come out as CommanderError. */
-export function buildProgram(config: CliConfig): Command {
+export function buildProgram(config: CliConfig, writeError: (text: string) => void): Command {
   const program = new Command('countersign')
     .description(
       'A governed tool-call runtime: a model proposes; Countersign validates, authorizes, asks, executes once, records, and answers.',
@@ -24,7 +24,10 @@ export function buildProgram(config: CliConfig): Command {
     .version(VERSION)
     .helpCommand(false)
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(`${text.trim().replace(/\s*\n\s*/g, ' ')}\n`) })
+    .configureOutput({
+      writeErr: writeError,
+      outputError: (text) => writeError(`${text.trim().replace(/\s*\n\s*/g, ' ')}\n`),
+    })
     .addHelpText(
       'after',
       `\nStart here:\n  countersign demo                 see it work\n  countersign dev my-workspace     govern your own tools\n  countersign runs --help          each command has examples\n${EXIT_CODES_HELP}`,

@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { ask, type System } from '../../../test/e2e/system.ts';
+import { openEmbedded } from '../../../test/e2e/open-embedded.ts';
+import { startWorld, type World } from '../../../test/e2e/world.ts';
+import { until } from '../../../libs/runtime/testing/service-harness.ts';
+import { runCli, type CliAnswer } from '../testing/run-cli.ts';
+import type { ApprovalView, RunView } from './client/views.ts';
+
+const ALICE = 'dev.dev.alice.agent';
+const BOB = 'dev.dev.bob.approver';
+const ANN = 'dev.dev.ann.operator+auditor';
+
+/** The real command against a real installation: all services on a PostgreSQL of their own. */
+describe('commands that talk to the gateway', () => {
+  let world: World;
+  let system: System;
+  let folder: string;
+  const as = (token: string, ...args: string[]): Promise<CliAnswer> =>
+    runCli(args, { COUNTERSIGN_URL: system.gateway, COUNTERSIGN_TOKEN: token });
+  const json = async <T>(token: string, ...args: string[]): Promise<T> => {
+    const { code, stdout, stderr } = await as(token, ...args, '--json');
+    expect([code, stderr]).toEqual([0, '']);
+    return JSON.parse(stdout) as T;
+  };
+  const pendingOf = (runId: string): Promise<ApprovalView> =>
+    until(async () => {
+      const { body } = await ask<{ items: ApprovalView[] }>(system, 'bob', 'GET', '/v1/approvals?status=pending');
+      return body.items.find((approval) => approval.runId === runId);
+    });
+
+  beforeAll(async () => {
+    folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-cli-'));
+    world = await startWorld();
+    system = await openEmbedded(world);
+  });
+  afterAll(async () => {
+    await system.close();
+    await world.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('a run is started, watched, approved by what was seen, and shown; the audit of it verifies (G2)', async () => {
+    const started = await json<RunView>(
+      ALICE,
+      ...[
+        'runs',
+        'start',
+        'incident-triage',
+        'Checkout is failing: open a ticket.',
+        '--task',
+        'cli-1',
+        '--label',
+        'by=cli',
+      ],
+    );
+    const watching = as(ALICE, 'runs', 'watch', started.runId, '--json');
+    const approval = await pendingOf(started.runId);
+
+    const listed = await as(BOB, 'approvals', 'list');
+    expect(listed.stdout).toMatch(/^APPROVAL +STATUS +TOOL +RISK +ASKED FOR BY +EXPIRES +ARGUMENTS\nappr_/);
+    expect(listed.stdout).not.toContain('\u001b');
+    const shown = await as(BOB, 'approvals', 'show', approval.approvalId);
+    expect(shown.stdout).toContain('Exactly this will run\n  {\n    "summary"'.slice(0, 24));
+    expect(shown.stdout).toContain(approval.digest);
+
+    const decide = ['approvals', 'approve', approval.approvalId, '--yes', '--digest'];
+    const stale = await as(BOB, ...decide, `sha256:${'0'.repeat(64)}`);
+    expect([stale.code, stale.stderr]).toEqual([1, expect.stringContaining('APPROVAL_MISMATCH: ')]);
+    const own = await as(ALICE, ...decide, approval.digest);
+    expect([own.code, own.stderr]).toEqual([4, expect.stringMatching(/^error: PERMISSION_DENIED: .*\n$/)]);
+    const decided = await json<ApprovalView>(BOB, ...decide, approval.digest, '--reason', 'seen');
+    expect(decided).toMatchObject({ decidedBy: 'user:bob', reason: 'seen' });
+
+    const { code, stdout, stderr } = await watching;
+    expect([code, stderr]).toEqual([0, '']);
+    const changes = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; run?: RunView; call?: { tool: string; status: string } });
+    expect(changes.at(-1)).toMatchObject({ type: 'run', run: { runId: started.runId, status: 'completed' } });
+    expect(changes).toContainEqual({
+      type: 'call',
+      runId: started.runId,
+      call: expect.objectContaining({ tool: 'incidents.create_incident_ticket@1.0.0', status: 'succeeded' }),
+    });
+
+    const run = await as(ALICE, 'runs', 'show', started.runId);
+    expect(run.stdout).toMatch(/status +completed\n/);
+    expect(run.stdout).toContain(
+      'What was changed (by the journal)\n  applied: incidents.create_incident_ticket@1.0.0',
+    );
+    expect(run.stdout).toContain('What the model says (untrusted)');
+    const { items } = await json<{ items: RunView[] }>(ALICE, 'runs', 'list', '--label', 'by=cli', '--limit', '5');
+    expect(items.map(({ runId }) => runId)).toEqual([started.runId]);
+    const callId = items[0]!.calls!.at(-1)!.callId;
+    expect((await as(ALICE, 'calls', 'show', callId)).stdout).toMatch(/Result \(untrusted\)\n\{\n/);
+
+    const report = await json<{ verified: boolean; records: number }>(ANN, 'audit', 'verify');
+    expect(report).toMatchObject({ verified: true, faults: [] });
+    const tail = await as(ANN, 'audit', 'tail', '--run', started.runId, '--limit', '1000', '--json');
+    const file = path.join(folder, 'audit.jsonl');
+    writeFileSync(file, (await as(ANN, 'audit', 'tail', '--limit', '100000', '--json')).stdout);
+    expect((await as(ANN, 'audit', 'verify', '--file', file)).stdout).toMatch(/^verified: \d+ records/);
+    expect(tail.stdout.trim().split('\n').length).toBeGreaterThan(5);
+    writeFileSync(file, tail.stdout.trim().split('\n').toSpliced(1, 1).join('\n'));
+    const cut = await as(ANN, 'audit', 'verify', '--file', file);
+    expect([cut.code, cut.stdout]).toEqual([1, expect.stringMatching(/^NOT verified: [^]*deleted/)]);
+  });
+
+  it('a run that is rejected or cancelled ends the watch with 1', async () => {
+    const start = ['runs', 'start', 'incident-triage', 'Checkout is failing: open a ticket.', '--watch'];
+    const watching = as(ALICE, ...start, '--task', 'cli-2', '--label', 'cancel=me');
+    const runId = await until(async () => {
+      const { body } = await ask<{ items: RunView[] }>(system, 'alice', 'GET', '/v1/runs?label=cancel:me');
+      return body.items.find(({ status }) => status === 'awaiting_approval')?.runId;
+    });
+    const cancelled = await as(ALICE, 'runs', 'cancel', runId, '--reason', 'not needed');
+    expect([cancelled.code, cancelled.stderr]).toEqual([0, '']);
+    const { code, stdout } = await watching;
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/status +cancelled\n/)]);
+  });
+
+  it('tools are listed and shown; a workspace is compared with what is live, and nothing is claimed to be published', async () => {
+    const { stdout } = await as(ALICE, 'tools', 'list');
+    expect(stdout).toMatch(/^TOOL +VERSION +LAYER/);
+    const tool = await json<{ tool: string; contract: object }>(ALICE, 'tools', 'show', 'probe.write_item');
+    expect(tool).toMatchObject({ tool: 'probe.write_item', live: true });
+    const workspace = path.resolve(import.meta.dirname, '../../../examples/incident-triage');
+    const live = await json<{ live: boolean; published: boolean; tools: { state: string }[] }>(
+      ALICE,
+      'apply',
+      '-f',
+      workspace,
+    );
+    expect(live).toMatchObject({ valid: true, live: true, published: false });
+    expect(new Set(live.tools.map(({ state }) => state))).toEqual(new Set(['live']));
+  });
+
+  it('what is not there exits 1, what is refused 4, each with the code of the API (G12)', async () => {
+    const missing = await as(ALICE, 'runs', 'show', `run_${'0'.repeat(26)}`);
+    expect([missing.code, missing.stderr]).toEqual([1, 'error: NOT_FOUND: There is no such run\n']);
+    const refused = await as(ALICE, 'audit', 'tail');
+    expect([refused.code, refused.stderr]).toEqual([4, expect.stringMatching(/^error: PERMISSION_DENIED: .*\n$/)]);
+    const unknown = await as('nobody', 'tools', 'list');
+    expect([unknown.code, unknown.stderr]).toEqual([4, expect.stringContaining('COUNTERSIGN_TOKEN')]);
+    const agent = await as(ALICE, 'runs', 'start', 'nobody', 'hello', '--json');
+    expect([agent.code, JSON.parse(agent.stderr)]).toEqual([
+      1,
+      { error: { exit: 1, code: 'NOT_FOUND', message: expect.stringContaining('"nobody"') } },
+    ]);
+  });
+});
