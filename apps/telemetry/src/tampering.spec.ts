@@ -322,6 +322,19 @@ describe('a checkpoint that is not to be believed', () => {
       expect(await faultsOf(jws)).toEqual([expect.objectContaining({ kind: 'signature' })]);
   });
 
+  it('a token of another type or issuer is no checkpoint, though the right key signed it', async () => {
+    const key = importSigningKey(generateSigningKey());
+    const signed = (typ: string, iss: string): string => {
+      const head = part({ alg: 'EdDSA', kid: key.kid, typ });
+      const body = part({ ...claimsOf(genuine.jws), iss });
+      return `${head}.${body}.${sign(null, Buffer.from(`${head}.${body}`), key.privateKey).toString('base64url')}`;
+    };
+    const [type, issuer] = ['countersign-checkpoint+jwt', 'countersign-telemetry'];
+    expect(await faultsOf(signed(type, issuer), [key.publicJwk])).toEqual([]);
+    for (const jws of [signed('JWT', issuer), signed(type, 'countersign-policy')])
+      expect(await faultsOf(jws, [key.publicJwk])).toEqual([expect.objectContaining({ kind: 'signature' })]);
+  });
+
   it('a key of a wrong name is refused before anything is read', async () => {
     const jwk = { ...importSigningKey(generateSigningKey()).publicJwk, kid: 'other' };
     await expect(verifyAudit(texts, { keys: [jwk] })).rejects.toThrow('kid is not the thumbprint');
