@@ -48,6 +48,12 @@ export const proposalsSchema = z.strictObject({
         tool: toolName,
         arguments: callArguments,
         providerCallId: z.string().min(1).max(512).optional(),
+        dependsOn: z
+          .never({
+            error: 'is not supported: reads run side by side, each write after all that was proposed before it',
+          })
+          .optional()
+          .describe('Not supported: the order of the proposals says what waits for what.'),
       }),
     )
     .min(1)
