@@ -54,7 +54,9 @@ describe('dead letters in PostgreSQL (B4)', () => {
       code: 'INTERNAL',
       cause: 'Error: no',
     });
-    const [{ id }] = (await store.list({ group: 'replayed', topic: 'call.proposed', open: true })) as unknown as [{ id: string }];
+    const [{ id }] = (await store.list({ group: 'replayed', topic: 'call.proposed', open: true })) as unknown as [
+      { id: string },
+    ];
     const answers = await Promise.all([store.replay(id), store.replay(id)]);
     expect(answers.sort()).toEqual([false, true]);
     expect((await store.find(id))?.replayedAt).toEqual(expect.any(String));
