@@ -1,4 +1,4 @@
-import { message, TOPICS, type Message, type StartRun } from '#contracts';
+import { message, type Message, type StartRun } from '#contracts';
 import { callIdOf, newId, runIdFromKey, runPart, type Clock } from '#kernel';
 import type { AcceptedRuns } from './adapters/accepted-runs.ts';
 import { checkScope } from './adapters/check-scope.ts';

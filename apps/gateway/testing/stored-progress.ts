@@ -91,7 +91,9 @@ export function storedAfter(facts: readonly FactAt[]): StoredProgress | null {
           attempts: data.attempts,
           durationMs: data.durationMs,
         });
+        break;
       }
+      default:
     }
   }
   return { ...run, calls: [...calls.values()] };
