@@ -1,13 +1,31 @@
-import type { ConsumerSpec } from '#bus';
+import type { ConsumerSpec, Incoming } from '#bus';
 import { returnedTopic, settledTopic, TOPICS, type MessageType } from '#contracts';
 import { decideApprovals } from './reducers/decide-approvals.ts';
 import { decideProposals } from './reducers/decide-proposals.ts';
 import { judgeReturned } from './reducers/judge-returned.ts';
 import type { PolicyParts } from './reducers/policy-parts.ts';
 import { projectConsumed } from './reducers/project-consumed.ts';
+import { withdrawCalls } from './reducers/withdraw-calls.ts';
 
 /** Approvals are shown as consumed; nothing waits for it. */
 const PROJECTION_PACE_MS = 200;
+
+/** Proposals first: a withdrawal that comes with its proposal meets the decision. */
+function takeProposals(
+  parts: PolicyParts,
+): (batch: readonly Incoming<'CallProposed' | 'WithdrawCall'>[]) => Promise<void> {
+  const [decide, withdraw] = [decideProposals(parts), withdrawCalls(parts)];
+  return async (batch) => {
+    const withdrawals = batch.filter(isWithdrawal);
+    if (withdrawals.length === 0) return decide(batch as readonly Incoming<'CallProposed'>[]);
+    const proposals = batch.filter((one): one is Incoming<'CallProposed'> => !isWithdrawal(one));
+    if (proposals.length > 0) await decide(proposals);
+    await withdraw(withdrawals);
+  };
+}
+
+const isWithdrawal = (one: Incoming<'CallProposed' | 'WithdrawCall'>): one is Incoming<'WithdrawCall'> =>
+  one.message.type === 'WithdrawCall';
 
 const consumer = <T extends MessageType>(spec: Omit<ConsumerSpec<T>, 'from'>): ConsumerSpec =>
   ({ ...spec, from: 'earliest' }) as unknown as ConsumerSpec;
@@ -17,9 +35,9 @@ export const policyConsumers = (parts: PolicyParts, pools: readonly string[]): C
   consumer({
     group: 'policy.call-proposed',
     topics: [TOPICS.callProposed],
-    accepts: ['CallProposed'],
+    accepts: ['CallProposed', 'WithdrawCall'],
     concurrency: 2,
-    reduce: decideProposals(parts),
+    reduce: takeProposals(parts),
   }),
   consumer({
     group: 'policy.call-returned',

@@ -138,6 +138,14 @@ export const CATALOGUE = {
     consumers: ['policy', 'telemetry', 'state-store'],
     meaning: 'A parsed, validated, normalized call awaits a decision; the right to settle goes to policy.',
   }),
+  WithdrawCall: row(call.withdrawCallSchema, {
+    topic: 'call.proposed',
+    key: 'callId',
+    kind: 'command',
+    producer: 'orchestrator',
+    consumers: ['policy'],
+    meaning: 'The run was cancelled: a call that waits for a person is to end; one that was granted goes on.',
+  }),
   CallAllowed: row(call.callAllowedSchema, {
     topic: 'call.decided',
     key: 'callId',

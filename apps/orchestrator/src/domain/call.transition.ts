@@ -1,13 +1,16 @@
 import type { CallSettled } from '#contracts';
 import { digestText } from '#kernel';
 import { errorForModel } from './call-error.ts';
+import { withdrawCall } from './emissions.ts';
 import { shortDigest } from './limits.ts';
 import {
+  isCancelling,
   isEnded,
   isOut,
   isResumable,
   withCall,
   withState,
+  type AskedCall,
   type Call,
   type OutCall,
   type ProposedCall,
@@ -36,8 +39,8 @@ export function approvalRequested(run: Run, input: InputOf<'ApprovalRequested'>,
   if (call.state !== 'proposed' && (call.approvalId === approvalId || call.decisionNo >= decisionNo))
     return drop(run, 'late');
   const until = Date.parse(expiresAt) || call.proposal.runDeadline;
-  const asked: Call = { ...common(call, now), state: 'asked', approvalId, decisionNo, expiresAt: until };
-  return { run: withCall(run, asked), out: [] };
+  const asked: AskedCall = { ...common(call, now), state: 'asked', approvalId, decisionNo, expiresAt: until };
+  return { run: withCall(run, asked), out: isCancelling(run) ? [withdrawCall(run, input, asked, now)] : [] };
 }
 
 /** Approved or not, the call moves on without the person: policy grants or settles it. */

@@ -1,17 +1,18 @@
 import { dropHeld } from './admit-batch.ts';
 import { callError } from './call-error.ts';
-import { commandRefused, runEnded } from './emissions.ts';
+import { commandRefused, runEnded, withdrawCall } from './emissions.ts';
 import { cancelledEnd } from './ends.ts';
-import { withState, type Call, type Run } from './run-state.ts';
+import { isCancelling, mayKeep, withState, type Call, type Run } from './run-state.ts';
 import type { Emission, Env, InputOf, Step } from './saga.types.ts';
 
 type CancelRun = InputOf<'CancelRun'>;
 
-/** Nothing is begun any more: held calls end here, calls that are out are waited for. The first cancel counts. */
+/** Nothing is begun any more: held calls end here, calls that are out are waited for, and
+ * those that wait for a person are withdrawn. The first cancel counts. */
 export function cancelRun(run: Run, input: CancelRun, env: Env): Step {
   const { principal, reason } = input.data;
   const { phase } = run.state;
-  if (principal.id !== run.definition.principal.id)
+  if (!mayKeep(principal, run))
     return refuse(run, input, env, 'PERMISSION_DENIED', 'The run belongs to another principal');
   if (phase.name === 'ended')
     return phase.end.status === 'cancelled'
@@ -23,10 +24,11 @@ export function cancelRun(run: Run, input: CancelRun, env: Env): Step {
           'INVALID_ARGS',
           `The run has ended as "${phase.end.status}": nothing is left to cancel`,
         );
-  if (phase.name === 'closing' && phase.end.status === 'cancelled') return { run, out: [] };
+  if (isCancelling(run)) return { run, out: [] };
   const out: Emission[] = [];
   const error = callError('CANCELLED', 'The run was cancelled before the call was made');
   const calls = run.state.calls.map((call): Call => {
+    if (call.state === 'asked') out.push(withdrawCall(run, input, call, env.now));
     if (call.state !== 'held') return call;
     const dropped = dropHeld(run, input, call, { error, status: 'cancelled' }, env.now);
     out.push(dropped.out);

@@ -106,6 +106,12 @@ export function callProposed(run: Run, cause: Cause, call: ProposedCall | OutCal
   return emission(run, cause, { topic: TOPICS.callProposed, type: 'CallProposed', at: call.at, own: 1, callId, data });
 }
 
+/** Said again with each drive while the call is out; policy acts on it once at most. */
+export function withdrawCall(run: Run, cause: Cause, { callId }: OutCall, now: number): Emission<'WithdrawCall'> {
+  const data = { principal: run.definition.principal.id };
+  return emission(run, cause, { topic: TOPICS.callProposed, type: 'WithdrawCall', at: now, own: 1, callId, data });
+}
+
 export interface RejectedCall {
   readonly callId: string;
   readonly providerCallId?: string | undefined;

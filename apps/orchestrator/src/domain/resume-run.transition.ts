@@ -2,7 +2,7 @@ import type { Budgets, LimitName } from '#contracts';
 import type { ErrorCode } from '#kernel';
 import { commandRefused, runResumed } from './emissions.ts';
 import { stopAfterCalls, stopBeforeTurn } from './limits.ts';
-import { budgetsOf, isResumable, statusOf, withState, type Phase, type Run } from './run-state.ts';
+import { budgetsOf, isResumable, mayKeep, statusOf, withState, type Phase, type Run } from './run-state.ts';
 import type { Env, InputOf, Step } from './saga.types.ts';
 
 type ResumeRun = InputOf<'ResumeRun'>;
@@ -14,8 +14,7 @@ export function resumeRun(run: Run, input: ResumeRun, env: Env): Step {
     run,
     out: [commandRefused(input, code, message, env.now)],
   });
-  if (principal.id !== run.definition.principal.id)
-    return refuse('PERMISSION_DENIED', 'The run belongs to another principal');
+  if (!mayKeep(principal, run)) return refuse('PERMISSION_DENIED', 'The run belongs to another principal');
   const known = run.state.resumes.findIndex((resume) => resume.commandId === commandId);
   if (known !== -1) return { run, out: [runResumed(run, input, known)] };
   if (!isResumable(run)) return refuse('INVALID_ARGS', notResumable(run));

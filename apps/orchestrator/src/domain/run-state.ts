@@ -190,6 +190,9 @@ export const isSettled = (call: Call): call is SettledCall => call.state === 'se
 export const isEnded = (run: Run): boolean => run.state.phase.name === 'ended';
 export const budgetsOf = (run: Run): Budgets => run.state.resumes.at(-1)?.budgets ?? run.definition.budgets;
 export const episodeOf = (run: Run): number => run.state.resumes.length + 1;
+/** Cancelled, and calls are still out. */
+export const isCancelling = ({ state: { phase } }: Run): boolean =>
+  phase.name === 'closing' && phase.end.status === 'cancelled';
 /** The one way an end can be taken back. */
 export const isResumable = ({ definition, state: { phase } }: Run): boolean =>
   definition.driver !== 'call' && phase.name === 'ended' && phase.end.status === 'budget_exhausted';
@@ -221,3 +224,8 @@ export const withState = (run: Run, change: Partial<RunState>): Run => ({ ...run
 
 export const withCall = (run: Run, changed: Call): Run =>
   withState(run, { calls: run.state.calls.map((call) => (call.callId === changed.callId ? changed : call)) });
+
+/** Roles that may cancel and resume what others started. */
+const KEEPERS: readonly string[] = ['operator', 'tenant-admin'];
+export const mayKeep = ({ id, roles }: Principal, { definition }: Run): boolean =>
+  id === definition.principal.id || roles.some((role) => KEEPERS.includes(role));

@@ -1,5 +1,5 @@
 import { callIdOf } from '#kernel';
-import { alice, failedData } from '../../testing/fixtures.ts';
+import { alice, approvalData, failedData } from '../../testing/fixtures.ts';
 import { RUN_ID, Scene, types } from '../../testing/scene.ts';
 import { statusOf } from './run-state.ts';
 import { deadlineOf, GRACE_MS, wakeAt } from './timers.ts';
@@ -45,6 +45,23 @@ describe('a cancelled run (G9)', () => {
     scene.cancel();
     scene.settle(id(1), { effect: 'applied' });
     expect(end(scene)).toMatchObject({ status: 'cancelled', outcome: 'all_succeeded' });
+  });
+
+  it('a call that waits for a person is withdrawn, now and when the question comes later or was lost', () => {
+    const scene = new Scene();
+    scene.start('client');
+    scene.propose('c1', [id(1), id(2)], 'ops.read_alerts', { service: 'a' });
+    scene.say('ApprovalRequested', approvalData('appr_1'), { callId: id(1) });
+    const [withdrawn] = scene.cancel();
+    expect(withdrawn).toMatchObject({ type: 'WithdrawCall', topic: 'call.proposed', callId: id(1) });
+    expect(scene.say('ApprovalRequested', approvalData('appr_2'), { callId: id(2) })).toMatchObject([
+      { type: 'WithdrawCall', callId: id(2) },
+    ]);
+    expect(types(scene.wake(scene.run!.state.drive!.at))).toContain('WithdrawCall');
+    const data = { ...failedData('cancelled'), settledBy: 'policy' as const };
+    scene.settle(id(1), data, { kind: 'policy' });
+    expect(types(scene.settle(id(2), data, { kind: 'policy' }))).toEqual(['RunEnded']);
+    expect(end(scene)).toMatchObject({ status: 'cancelled', outcome: 'no_effects' });
   });
 
   it('a silent pool is waited for with its grace time, then the call is reported as unknown', () => {

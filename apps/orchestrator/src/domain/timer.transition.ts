@@ -1,9 +1,9 @@
 import { dropHeld } from './admit-batch.ts';
 import { endRun } from './advance.ts';
 import { callError } from './call-error.ts';
-import { callProposed, requestTurn } from './emissions.ts';
+import { callProposed, requestTurn, withdrawCall } from './emissions.ts';
 import { limitEnd } from './ends.ts';
-import { budgetsOf, isOut, withState, type Call, type Run } from './run-state.ts';
+import { budgetsOf, isCancelling, isOut, withState, type Call, type Run } from './run-state.ts';
 import type { Emission, Env, InputOf, Step } from './saga.types.ts';
 import { deadlineOf, nextDrive } from './timers.ts';
 
@@ -51,5 +51,6 @@ function outstanding(run: Run, input: Woken, env: Env): Emission[] {
   const out = calls.filter(isOut);
   const moving = out.filter((call) => call.state !== 'asked');
   // A person takes time: their calls are sent again only when nothing else is out, which is rarely.
-  return (moving.length > 0 ? moving : out).map((call) => callProposed(run, input, call));
+  const again = (moving.length > 0 ? moving : out).map((call) => callProposed(run, input, call));
+  return isCancelling(run) ? [...again, ...out.map((call) => withdrawCall(run, input, call, env.now))] : again;
 }

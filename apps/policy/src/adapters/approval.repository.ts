@@ -88,7 +88,7 @@ export async function lockDueApprovals(tx: Tx, limit: number): Promise<Approval[
 
 export interface ApprovalEnd {
   readonly approvalId: string;
-  readonly status: 'approved' | 'rejected' | 'expired' | 'superseded';
+  readonly status: 'approved' | 'rejected' | 'expired' | 'withdrawn' | 'superseded';
   readonly commandId: string | null;
   readonly decidedBy: Principal | null;
   /** Epoch milliseconds. */

@@ -22,7 +22,7 @@ interface Row {
   decision_no: number;
   tenant: string;
   run_id: string;
-  state: 'granted' | 'asked' | 'denied' | 'expired' | 'superseded';
+  state: 'granted' | 'asked' | 'denied' | 'expired' | 'cancelled' | 'superseded';
   policy_digest: string;
   reasons: string;
   decided_at: number;
@@ -66,6 +66,7 @@ function stateOf(row: Row): DecisionState {
       return { kind: row.state, approvalId: row.approval_id! };
     case 'denied':
     case 'expired':
+    case 'cancelled':
       return {
         kind: 'refused',
         status: row.state,

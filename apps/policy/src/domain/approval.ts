@@ -8,6 +8,7 @@ import type { Proposal } from './decision.ts';
  * | –        | decision `ask`          | pending                                              |
  * | pending  | DecideApproval          | approved · rejected                                  |
  * | pending  | expiry                  | expired                                              |
+ * | pending  | WithdrawCall            | withdrawn                                            |
  * | pending, approved | another policy | superseded                                           |
  * | approved | the pool's settlement   | consumed (a projection: the journal holds the truth) |
  */
@@ -45,7 +46,7 @@ export function approvalRequest(
     requester: call.principal,
     approverRoles: contract.approval.roles,
     forbidSelf: contract.approval.forbidSelf,
-    expiresAt: new Date(now + contract.approval.ttlMs).toISOString(),
+    expiresAt: new Date(now + Math.min(contract.approval.ttlMs, call.approvalTtlMs ?? Infinity)).toISOString(),
   };
   const digest = digestJson('approval/v1', {
     ...bound,

@@ -10,6 +10,7 @@ import type { ErrorCode } from '#kernel';
  * | asked           | DecideApproval approved              | granted (same row)                             |
  * | asked           | DecideApproval rejected              | refused denied APPROVAL_DENIED (same row)      |
  * | asked           | expiry                               | refused expired APPROVAL_EXPIRED (same row)    |
+ * | asked           | WithdrawCall                         | refused cancelled CANCELLED (same row)         |
  * | asked           | DecideApproval under another policy  | superseded (same row) + row n+1, judged again  |
  * | granted n       | GrantReturned n                      | row n+1: granted · asked · refused             |
  * | granted n, over | CallProposed again, still allowed    | row n+1: granted                               |
@@ -34,7 +35,7 @@ export type DecisionState =
   | { readonly kind: 'asked'; readonly approvalId: string }
   | {
       readonly kind: 'refused';
-      readonly status: 'denied' | 'expired';
+      readonly status: 'denied' | 'expired' | 'cancelled';
       readonly code: ErrorCode;
       readonly message: string;
       readonly approvalId: string | null;

@@ -39,6 +39,13 @@ export const callProposedSchema = boundCallSchema.extend({
 });
 export type CallProposed = z.infer<typeof callProposedSchema>;
 
+/** Asks the holder of the right to settle to end the call, if nothing has begun; otherwise nothing changes. */
+export const withdrawCallSchema = z.object({
+  /** Who cancelled the run. */
+  principal: z.string(),
+});
+export type WithdrawCall = z.infer<typeof withdrawCallSchema>;
+
 export const callGrantedSchema = boundCallSchema.extend({
   decisionNo: z.int().min(1),
   /** Compact JWS. */
