@@ -62,7 +62,13 @@ describe('refund as a workspace', () => {
       expect(judged('execute_refund', { draft_id: 'draft-1' }, [])).toMatchObject({ kind: 'deny' });
     });
     it('a draft runs without a person', () => {
-      expect(judged('draft_refund', { order_id: 'order-1' }, ['order:order-1'])).toMatchObject({ kind: 'allow' });
+      const draft = (amount_minor: number) =>
+        judged('draft_refund', { order_id: 'order-1', amount_minor }, ['order:order-1']);
+      expect(draft(400_000)).toMatchObject({ kind: 'allow' });
+      expect(draft(400_001)).toMatchObject({
+        kind: 'deny',
+        reasons: ['refund/refund-limits/no-draft-above-the-limit'],
+      });
     });
   });
 

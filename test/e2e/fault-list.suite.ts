@@ -1,7 +1,7 @@
 import { until } from '../../libs/runtime/testing/service-harness.ts';
 import type { SinkState } from './effect-sink.ts';
 import { faultSteps, newTask, type RunView } from './fault-steps.ts';
-import type { System } from './system.ts';
+import { ask, type System } from './system.ts';
 
 const toolsAndStates = (run: RunView): (string | null)[][] =>
   run.calls.map(({ tool, status, errorCode }) => [tool.split('@')[0]!, status, errorCode]);
@@ -285,6 +285,21 @@ export function faultListSuite(system: () => System, sink: () => SinkState): voi
       expect(byItem[`refuse-${taskId}`]).toMatchObject({ attempts: 1, applied: 0 });
       expect(byItem[`later-${taskId}`]).toBeUndefined();
     });
+  });
+
+  it('a run that is cancelled while a person is asked: the question is withdrawn, and a late yes changes nothing (G3, G9)', async () => {
+    const item = newTask();
+    const runId = await start({ turns: [[{ tool: 'probe.store_item', arguments: { item } }]] });
+    const approval = await approvalOf(runId);
+    const cancelled = await ask(system(), 'alice', 'POST', `/v1/runs/${runId}/cancel`, { reason: 'not needed' });
+    expect(cancelled.status).toBeLessThan(300);
+    expect(await ended(runId)).toMatchObject({ status: 'cancelled', effects: [] });
+    const late = await ask(system(), 'bob', 'POST', `/v1/approvals/${approval.approvalId}/decision`, {
+      decision: 'approved',
+      digest: approval.digest,
+    });
+    expect(late.status).toBe(409);
+    expect(sink().byItem[item]).toBeUndefined();
   });
 
   it('whatever went wrong, every call has exactly one settlement (G11)', () => {

@@ -60,6 +60,7 @@ export const draftRefund = defineTool({
   risk: 'low',
   approval: { mode: 'policy', roles: ['approver'], forbidSelf: true },
   resources: ['order:{order_id}'],
+  amountArgument: 'amount_minor',
   concurrency: 'per_resource',
   timeoutMs: 5_000,
   idempotency: {
