@@ -30,6 +30,7 @@ describe('the examples in one installation', () => {
       'incident-triage/incident-tickets/incident-tickets-need-a-person',
       'research/drafts/drafts-need-a-person',
       'refund/refund-limits/drafts-move-no-money',
+      'refund/refund-limits/no-draft-above-the-limit',
       'refund/refund-limits/small-refunds-run',
       'refund/refund-limits/no-refund-above-the-limit',
     ]);
