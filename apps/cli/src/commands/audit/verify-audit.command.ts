@@ -132,7 +132,7 @@ function printReport(out: Output, report: AuditReport): void {
   );
   for (const { ledger, size, runs, openRuns, calls, signedUpTo } of ledgers)
     out.line(
-      `  ledger ${printableLine(ledger)}: ${size} records, ${runs} runs (${openRuns} still open), ${calls} calls, signed up to record ${signedUpTo}`,
+      `  ledger ${printableLine(ledger)}: ${size} records, ${runs} runs (${openRuns} still open), ${calls} calls, ${signedAs(size, signedUpTo)}`,
     );
   if (faults.length === 0) return;
   out.line();
@@ -146,4 +146,10 @@ function printReport(out: Output, report: AuditReport): void {
     faults,
     '',
   );
+}
+
+/** What no checkpoint covers could be cut off at its end, or written anew, without a trace. */
+function signedAs(size: number, signedUpTo: number): string {
+  if (signedUpTo === 0) return 'no signed checkpoint was checked (--keys): a cut at the end would not be noticed';
+  return signedUpTo < size ? `signed up to record ${signedUpTo}: later ones are not covered yet` : `all of it signed`;
 }
