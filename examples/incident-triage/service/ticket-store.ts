@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, truncate, type FileHandle } from 'node:fs/promises';
-import path from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
+import { openJsonLines } from '../../json-lines.ts';
 
 /**
  * Tickets in one append-only file of JSON lines.
@@ -42,22 +42,8 @@ export class TicketStore {
   }
 
   static async open(dataDir: string): Promise<TicketStore> {
-    await mkdir(dataDir, { recursive: true });
-    const name = path.join(dataDir, 'tickets.jsonl');
-    const bytes = await readFile(name).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return Buffer.alloc(0);
-      throw error;
-    });
-    const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
-    if (whole.length < bytes.length) await truncate(name, whole.length);
-    const lines = whole
-      .toString('utf8')
-      .split('\n')
-      .filter((line) => line !== '');
-    return new TicketStore(
-      await open(name, 'a'),
-      lines.map((line) => JSON.parse(line) as StoredTicket),
-    );
+    const { file, entries } = await openJsonLines<StoredTicket>(dataDir, 'tickets.jsonl');
+    return new TicketStore(file, entries);
   }
 
   get all(): readonly StoredTicket[] {

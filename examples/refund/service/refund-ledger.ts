@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, truncate, type FileHandle } from 'node:fs/promises';
-import path from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
+import { openJsonLines } from '../../json-lines.ts';
 import { Refused } from '../../json-service.ts';
 import { ORDERS, type Order, type OrderInput } from './order-data.ts';
 
@@ -66,22 +66,8 @@ export class RefundLedger {
   }
 
   static async open(dataDir: string): Promise<RefundLedger> {
-    await mkdir(dataDir, { recursive: true });
-    const name = path.join(dataDir, 'refunds.jsonl');
-    const bytes = await readFile(name).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return Buffer.alloc(0);
-      throw error;
-    });
-    const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
-    if (whole.length < bytes.length) await truncate(name, whole.length);
-    const lines = whole
-      .toString('utf8')
-      .split('\n')
-      .filter((line) => line !== '');
-    return new RefundLedger(
-      await open(name, 'a'),
-      lines.map((line) => JSON.parse(line) as Entry),
-    );
+    const { file, entries } = await openJsonLines<Entry>(dataDir, 'refunds.jsonl');
+    return new RefundLedger(file, entries);
   }
 
   get drafts(): Kept<Draft>[] {
