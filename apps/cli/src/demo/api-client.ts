@@ -63,22 +63,6 @@ export interface RunView {
   readonly calls: readonly CallSummary[];
 }
 
-export interface ApprovalView {
-  readonly approvalId: string;
-  readonly callId: string;
-  readonly runId: string;
-  readonly status: string;
-  readonly digest: string;
-  readonly tool: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-  readonly origins: Readonly<Record<string, string>>;
-  readonly resources: readonly string[];
-  readonly risk: string;
-  readonly sideEffects: string;
-  readonly requester: { readonly id: string };
-  readonly reasons: readonly string[];
-  readonly expiresAt: string;
-  readonly decidedBy: { readonly id: string } | string | null;
-}
+export type { ApprovalView } from '../client/views.ts';
 
 export const ENDED = new Set(['completed', 'stopped', 'failed', 'budget_exhausted', 'cancelled']);
