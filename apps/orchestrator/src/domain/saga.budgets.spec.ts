@@ -1,26 +1,7 @@
-import type { Budgets } from '#contracts';
-import { callIdOf } from '#kernel';
 import { BUDGETS, failedData, settledData } from '../../testing/fixtures.ts';
-import { callIds, RUN_ID, Scene, types } from '../../testing/scene.ts';
+import { alerts, begin, end, flag, id, view } from '../../testing/limited-run.ts';
+import { callIds, Scene, types } from '../../testing/scene.ts';
 
-const id = (n: number): string => callIdOf(RUN_ID, n);
-const alerts = (service = 'a'): [string, unknown] => ['ops__read_alerts', { service }];
-const flag = (name = 'a'): [string, unknown] => ['ops__set_flag', { name }];
-const view = (model: string) => ({ model, result: resultOf(model) });
-const resultOf = (model: string) => ({
-  ...settledData({ model }).result!,
-  sanitizedDigest: `sha256:${Buffer.from(model).toString('hex').padEnd(64, '0').slice(0, 64)}`,
-  // The text for the model names its call: no two are equal, whatever came of them.
-  modelDigest: `sha256:${String(++shown).padStart(64, '0')}`,
-});
-let shown = 0;
-
-function begin(budgets: Partial<Budgets>, driver: 'agent' | 'client' = 'agent'): Scene {
-  const scene = new Scene();
-  scene.start(driver, { budgets: { ...BUDGETS, ...budgets } });
-  return scene;
-}
-const end = (scene: Scene) => scene.all('RunEnded').at(-1)!.data;
 const errors = (scene: Scene) => scene.all('CallSettled').map((e) => [e.callId, e.data.error?.code]);
 
 /** Turns of one call each that all end with the same view. */
