@@ -1,0 +1,86 @@
+import * as run from '../messages/run.schema.ts';
+import { row } from './catalogue-row.ts';
+
+/** Runs: what is asked of the orchestrator, and what it tells. */
+export const RUN_ROWS = {
+  StartRun: row(run.startRunSchema, {
+    topic: 'run.commands',
+    key: 'runId',
+    kind: 'command',
+    producer: 'gateway',
+    consumers: ['orchestrator'],
+    meaning: 'Begin a run: an agent task, a client-driven run or one direct call.',
+  }),
+  ProposeCalls: row(run.proposeCallsSchema, {
+    topic: 'run.commands',
+    key: 'runId',
+    kind: 'command',
+    producer: 'gateway',
+    consumers: ['orchestrator'],
+    meaning: 'Proposals of a client-driven run.',
+  }),
+  FinishRun: row(run.finishRunSchema, {
+    topic: 'run.commands',
+    key: 'runId',
+    kind: 'command',
+    producer: 'gateway',
+    consumers: ['orchestrator'],
+    meaning: 'The client of a client-driven run is done.',
+  }),
+  CancelRun: row(run.cancelRunSchema, {
+    topic: 'run.commands',
+    key: 'runId',
+    kind: 'command',
+    producer: 'gateway',
+    consumers: ['orchestrator'],
+    meaning: 'Begin nothing more in this run, wait for what is out, then end it as cancelled.',
+  }),
+  ResumeRun: row(run.resumeRunSchema, {
+    topic: 'run.commands',
+    key: 'runId',
+    kind: 'command',
+    producer: 'gateway',
+    consumers: ['orchestrator'],
+    meaning: 'Go on with a run that ended as budget_exhausted, with raised limits.',
+  }),
+  RunStarted: row(run.runStartedSchema, {
+    topic: 'run.events',
+    key: 'runId',
+    kind: 'fact',
+    producer: 'orchestrator',
+    consumers: ['gateway', 'state-store', 'telemetry'],
+    meaning: 'The run was admitted.',
+  }),
+  CommandRefused: row(run.commandRefusedSchema, {
+    topic: 'run.events',
+    key: 'runId',
+    kind: 'fact',
+    producer: 'orchestrator',
+    consumers: ['gateway', 'telemetry'],
+    meaning: 'A command did not fit the run; nothing changed.',
+  }),
+  TurnRecorded: row(run.turnRecordedSchema, {
+    topic: 'run.events',
+    key: 'runId',
+    kind: 'fact',
+    producer: 'orchestrator',
+    consumers: ['gateway', 'state-store', 'telemetry'],
+    meaning: 'A model turn was folded into the run.',
+  }),
+  RunEnded: row(run.runEndedSchema, {
+    topic: 'run.events',
+    key: 'runId',
+    kind: 'fact',
+    producer: 'orchestrator',
+    consumers: ['gateway', 'state-store', 'telemetry'],
+    meaning: 'The run (this episode of it) is over.',
+  }),
+  RunResumed: row(run.runResumedSchema, {
+    topic: 'run.events',
+    key: 'runId',
+    kind: 'fact',
+    producer: 'orchestrator',
+    consumers: ['gateway', 'state-store', 'telemetry'],
+    meaning: 'A run that had ended goes on in its next episode.',
+  }),
+} as const;
