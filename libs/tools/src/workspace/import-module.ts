@@ -3,6 +3,7 @@ import { writeSync } from 'node:fs';
 import { registerHooks, type ResolveHookSync } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { watchImports, type ImportWatch } from './import-watch.ts';
 
 /** Reading code is a matter of milliseconds; what takes longer waits for something. */
 export const DEFAULT_IMPORT_LIMIT_MS = 10_000;
@@ -15,7 +16,7 @@ const STACK_DEPTH = 50;
  * Imports a module of a workspace, which may do anything while it is imported.
  * @param limitMs milliseconds after which it counts as endless
  * @throws what the module throws; Error that says what to mend when it does not end. When the module ends this process,
- *   stderr names the file and the exit code is not 0
+ *   stderr names the file and the exit code is not 0; so too when it keeps this thread busy for twice the limit
  */
 export async function importModule(file: string, limitMs: number): Promise<Record<string, unknown>> {
   shareOwnPackages();
@@ -25,14 +26,27 @@ export async function importModule(file: string, limitMs: number): Promise<Recor
   const timer = setTimeout(() => late.reject(new Error(endless(limitMs))), limitMs);
   const onExit = (code: number): void => tellExit(file, code);
   process.on('exit', onExit);
+  const watch = watchFor(limitMs);
+  watch.begin(file);
   try {
     const importing = import(pathToFileURL(file).href) as Promise<Record<string, unknown>>;
     importing.catch(() => undefined); // a failure after the limit is told already
     return await Promise.race([importing, late.promise]);
   } finally {
+    watch.end();
     clearTimeout(timer);
     process.removeListener('exit', onExit);
   }
+}
+
+const watches = new Map<number, ImportWatch>();
+
+function watchFor(limitMs: number): ImportWatch {
+  const known = watches.get(limitMs);
+  if (known) return known;
+  const watch = watchImports(limitMs);
+  watches.set(limitMs, watch);
+  return watch;
 }
 
 /** A tool names these; a workspace outside of a project that has them installed gets those of this installation. */

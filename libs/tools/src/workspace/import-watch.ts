@@ -1,0 +1,67 @@
+import { Worker } from 'node:worker_threads';
+
+/**
+ * Ends a process that an endless loop in an imported module keeps busy: no timer of its own thread would fire.
+ * While a module is imported this thread beats, and a second thread kills the process when the beat stays away.
+ */
+export interface ImportWatch {
+  begin(file: string): void;
+  end(): void;
+}
+
+const ACTIVE = 0;
+const BEAT = 1;
+const LENGTH = 2;
+const HEADER_INTS = 3;
+const NAME_BYTES = 4_096;
+/** The module's own timer answers an endless await at the limit; a busy thread gets this many limits. */
+const PATIENCE = 2;
+/** Milliseconds; less could be a busy machine. */
+const LEAST_MS = 3_000;
+const BEATS_PER_LIMIT = 4;
+
+/** @param limitMs milliseconds that one module may take; the process is killed (exit code 137) after twice as long (3 s at least) without a beat */
+export function watchImports(limitMs: number): ImportWatch {
+  const shared = new SharedArrayBuffer(HEADER_INTS * Int32Array.BYTES_PER_ELEMENT + NAME_BYTES);
+  const header = new Int32Array(shared, 0, HEADER_INTS);
+  const name = Buffer.from(shared, header.byteLength);
+  const worker = new Worker(SOURCE, {
+    eval: true,
+    workerData: { shared, limitMs: Math.max(LEAST_MS, limitMs * PATIENCE) },
+  });
+  worker.unref();
+  worker.on('error', () => undefined);
+  let timer: NodeJS.Timeout | undefined;
+  const bump = (place: number, by: number): number => {
+    const before = Atomics.add(header, place, by);
+    Atomics.notify(header, place);
+    return before + by;
+  };
+  return {
+    begin(file) {
+      header[LENGTH] = name.write(file);
+      bump(BEAT, 1);
+      if (bump(ACTIVE, 1) === 1) timer = setInterval(() => bump(BEAT, 1), limitMs / BEATS_PER_LIMIT);
+    },
+    end() {
+      bump(BEAT, 1);
+      if (bump(ACTIVE, -1) === 0) clearInterval(timer);
+    },
+  };
+}
+
+const SOURCE = `
+const { writeSync } = require('node:fs');
+const { workerData: { shared, limitMs } } = require('node:worker_threads');
+const header = new Int32Array(shared, 0, ${HEADER_INTS});
+for (;;) {
+  const beat = Atomics.load(header, ${BEAT});
+  if (Atomics.load(header, ${ACTIVE}) === 0) Atomics.wait(header, ${ACTIVE}, 0);
+  else if (Atomics.wait(header, ${BEAT}, beat, limitMs) === 'timed-out') {
+    const file = Buffer.from(shared, header.byteLength, Atomics.load(header, ${LENGTH})).toString();
+    writeSync(2, file + ': its import has kept the process busy for ' + limitMs / 1000 +
+      ' s; remove the endless loop at its top level, or do that work in the handler\\n');
+    process.kill(process.pid, 'SIGKILL');
+  }
+}
+`;
