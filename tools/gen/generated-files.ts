@@ -1,6 +1,7 @@
 import { packageVersion } from '../../apps/gateway/src/adapters/package-version.ts';
 import { API } from '../../apps/gateway/src/http/api.table.ts';
 import { buildOpenApi } from '../../apps/gateway/src/openapi/build-open-api.ts';
+import { auditSchemas } from '../../apps/telemetry/src/domain/audit-schemas.ts';
 import { asyncApiDocument } from './async-api.document.ts';
 import { configPage } from './config.page.ts';
 import { errorsPage } from './errors.page.ts';
@@ -17,5 +18,6 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['config.md', configPage()],
     ['openapi.json', json(buildOpenApi(API, version))],
     ['asyncapi.json', json(asyncApiDocument(version))],
+    ['audit-events.json', json(auditSchemas())],
   ]);
 }

@@ -4,7 +4,8 @@ import type { Database } from '#persistence';
 import type { Log } from '#runtime';
 import { recordEvents } from './adapters/audit.repository.ts';
 import type { AuditPublisher } from './work/audit-publisher.ts';
-import { AUDITED_TYPES, auditEntries } from './domain/audit-entries.ts';
+import { auditEntries } from './domain/audit-entries.ts';
+import { AUDITED_TYPES } from './domain/audit-rows.ts';
 
 export interface TelemetryOptions {
   readonly database: Database;

@@ -5,7 +5,7 @@ interface Row {
   readonly tenant: string;
   readonly seq: number;
   readonly event_id: string;
-  readonly run_id: string;
+  readonly run_id: string | null;
   readonly call_id: string | null;
   readonly event: string;
 }

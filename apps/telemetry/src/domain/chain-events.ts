@@ -1,6 +1,7 @@
 import { TOPICS, type OutgoingMessage } from '#contracts';
 import { digestText } from '#kernel';
 import type { AuditEntry } from './audit-entries.ts';
+import { DATA_VERSION } from './audit-row.ts';
 
 /**
  * A tenant's ledger: CloudEvents 1.0 in one chain.
@@ -19,7 +20,7 @@ export interface AuditRecord {
   readonly tenant: string;
   readonly seq: number;
   readonly eventId: string;
-  readonly runId: string;
+  readonly runId: string | null;
   readonly callId: string | null;
   /** JSON of the CloudEvent, as published. */
   readonly event: string;
@@ -31,9 +32,6 @@ export interface Chained {
 }
 
 export const digestOfEvent = (event: string): string => digestText('audit/v1', event);
-
-/** Version of the events' data. */
-const DATA_VERSION = 1;
 
 export function chainEvents(head: LedgerHead, entries: readonly AuditEntry[]): Chained {
   let { lastSeq, lastDigest } = head;
@@ -51,7 +49,7 @@ function cloudEvent(entry: AuditEntry, seq: number, previous: string): object {
     id: entry.id,
     source: `/countersign/tenants/${entry.tenant}`,
     type: entry.type,
-    subject: entry.callId ?? entry.runId,
+    subject: entry.callId ?? entry.runId ?? entry.tenant,
     time: entry.time,
     datacontenttype: 'application/json',
     ledger: entry.tenant,
@@ -72,7 +70,7 @@ const HEADERS = { 'content-type': 'application/cloudevents+json; charset=UTF-8' 
 /** Public topic: the default hash of the key, so that clients in any language agree. */
 export const auditMessage = (record: AuditRecord): OutgoingMessage => ({
   topic: TOPICS.auditEvents,
-  key: record.callId ?? record.runId,
+  key: record.callId ?? record.runId ?? record.tenant,
   value: Buffer.from(record.event),
   headers: HEADERS,
 });

@@ -1,0 +1,52 @@
+import { code, digest, instant, name, names, namespace, number, toolName, word } from './audit-field.ts';
+import type { AuditRows } from './audit-row.ts';
+import { namespaceOf } from './namespace-of.ts';
+
+export const APPROVAL_AUDIT = {
+  ApprovalRequested: {
+    name: 'approval.requested',
+    identity: ({ approvalId }) => [approvalId],
+    fields: {
+      decision: word(() => 'ask'),
+      decision_no: number(({ decisionNo }) => decisionNo),
+      approval_id: name(({ approvalId }) => approvalId),
+      approval_digest: digest((asked) => asked.digest),
+      tool: toolName(({ tool }) => tool),
+      namespace: namespace(({ tool }) => namespaceOf(tool)),
+      contract_digest: digest(({ contractDigest }) => contractDigest),
+      arguments_digest: digest(({ argumentsDigest }) => argumentsDigest),
+      policy_digest: digest(({ policyDigest }) => policyDigest),
+      requester: name(({ requester }) => requester.id),
+      approver_roles: names(({ approverRoles }) => approverRoles),
+      reasons: names(({ reasons }) => reasons),
+      risk: word(({ risk }) => risk),
+      side_effects: word(({ sideEffects }) => sideEffects),
+      expires_at: instant(({ expiresAt }) => expiresAt),
+    },
+  },
+  ApprovalDecided: {
+    name: 'approval.decided',
+    identity: ({ approvalId }) => [approvalId],
+    fields: {
+      approval_id: name(({ approvalId }) => approvalId),
+      approval_digest: digest((decided) => decided.digest),
+      answer: word(({ decision }) => decision),
+      approver: name(({ approver }) => approver.id),
+      command_id: name(({ commandId }) => commandId),
+    },
+  },
+  ApprovalRefused: {
+    name: 'approval.refused',
+    identity: (refused) => [refused.approvalId, refused.commandId, refused.code],
+    fields: {
+      approval_id: name(({ approvalId }) => approvalId),
+      command_id: name(({ commandId }) => commandId),
+      error_code: code((refused) => refused.code),
+    },
+  },
+  ApprovalExpired: {
+    name: 'approval.expired',
+    identity: ({ approvalId }) => [approvalId],
+    fields: { approval_id: name(({ approvalId }) => approvalId) },
+  },
+} as const satisfies AuditRows;
