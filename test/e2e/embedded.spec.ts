@@ -1,6 +1,7 @@
 import { faultListSuite } from './fault-list.suite.ts';
 import { governedCallSuite } from './governed-call.suite.ts';
 import { openEmbedded } from './open-embedded.ts';
+import { runControlSuite } from './run-control.suite.ts';
 import type { System } from './system.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -16,6 +17,10 @@ describe('embedded: seven services in one process, in-process bus, real PostgreS
     () => world.sink.state(),
   );
   faultListSuite(
+    () => system,
+    () => world.sink.state(),
+  );
+  runControlSuite(
     () => system,
     () => world.sink.state(),
   );

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { faultListSuite } from './fault-list.suite.ts';
 import { governedCallSuite } from './governed-call.suite.ts';
 import { openStackSystem } from './open-stack.ts';
+import { runControlSuite } from './run-control.suite.ts';
 import type { System } from './system.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -20,6 +21,10 @@ describe('stack: seven processes on real Kafka, Redis and PostgreSQL', () => {
     () => world.sink.state(),
   );
   faultListSuite(
+    () => system,
+    () => world.sink.state(),
+  );
+  runControlSuite(
     () => system,
     () => world.sink.state(),
   );
@@ -42,6 +47,10 @@ describe('stack, every message delivered twice and out of step', () => {
     () => world.sink.state(),
   );
   faultListSuite(
+    () => system,
+    () => world.sink.state(),
+  );
+  runControlSuite(
     () => system,
     () => world.sink.state(),
   );

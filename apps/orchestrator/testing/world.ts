@@ -89,6 +89,7 @@ export class World {
         tool,
         arguments: args,
         callId: callIdOf(RUN_ID, [String(n), String(i)]),
+        ...this.#dependsOn(n, i),
       }));
       const data = {
         commandId: `cmd-${n}`,
@@ -99,6 +100,15 @@ export class World {
       this.#send(() => this.scene.say('ProposeCalls', data));
     }
     if (this.choose(3) > 0) this.#send(() => this.scene.say('FinishRun', { commandId: 'cmd-f', principal: alice }));
+  }
+
+  /** Of this request or the one before it, which may not be there; sometimes in a circle. */
+  #dependsOn(n: number, i: number): { dependsOn?: string[] } {
+    if (this.choose(3) !== 2) return {};
+    const names = Array.from({ length: this.choose(3) }, () =>
+      callIdOf(RUN_ID, [String(n - this.choose(2)), String((i + 4 - this.choose(2)) % 5)]),
+    );
+    return { dependsOn: names };
   }
 
   #proposals(): (readonly [string, string])[] {

@@ -9,10 +9,10 @@ export function throwRefused(watch: Watch, commandKey: string): void {
   if (refused) throw new CountersignError(refused.data.code, refused.data.message);
 }
 
-/** @throws HttpProblem 409 (403, 404, 422) what the run refused the command with */
+/** @throws HttpProblem 409 (400, 403, 404, 422) what the run refused the command with */
 export function throwRefusedByRun(watch: Watch, commandKey: string): void {
   const refused = watch.get(commandKey, 'CommandRefused');
-  if (refused) throw refusedByRun(refused.data.code, refused.data.message);
+  if (refused) throw refusedByRun(refused.data);
 }
 
 export function settledIn(watch: Watch, settledKey: string): Settlement | undefined {

@@ -1,3 +1,4 @@
+import type { CommandRefused } from '#contracts';
 import { CountersignError, InfrastructureError, type ErrorCode, type ErrorDetail } from '#kernel';
 
 /** An answer that is an error; becomes an RFC 9457 document. Only the gateway chooses HTTP statuses. */
@@ -47,10 +48,12 @@ export const outsideScope = (path: string, tool: string): HttpProblem =>
     details: [{ path, rule: 'scope' }],
   });
 
-/** A run does not take a command: what is not about the caller or its key is a conflict with the run's state. */
-export function refusedByRun(code: ErrorCode, text: string): HttpProblem {
-  const status = code === 'PERMISSION_DENIED' || code === 'NOT_FOUND' || code === 'IDEMPOTENCY_CONFLICT';
-  return new HttpProblem(status ? statusOf(code) : 409, code, text);
+/** A run does not take a command: what is not about the caller, its key or a place in the command is a conflict with the run's state. */
+export function refusedByRun({ code, message, details = [] }: CommandRefused): HttpProblem {
+  const own = code === 'PERMISSION_DENIED' || code === 'NOT_FOUND' || code === 'IDEMPOTENCY_CONFLICT';
+  return new HttpProblem(own || details.length > 0 ? statusOf(code) : 409, code, message, {
+    details: details as ErrorDetail[],
+  });
 }
 
 const STATUS: Partial<Record<ErrorCode, number>> = {

@@ -49,11 +49,13 @@ export const proposalsSchema = z.strictObject({
         arguments: callArguments,
         providerCallId: z.string().min(1).max(512).optional(),
         dependsOn: z
-          .never({
-            error: 'is not supported: reads run side by side, each write after all that was proposed before it',
-          })
+          .array(z.string().min(1).max(512))
+          .max(64)
           .optional()
-          .describe('Not supported: the order of the proposals says what waits for what.'),
+          .describe(
+            'callIds, or providerCallIds of this or an earlier request: it waits for exactly these and needs their success. ' +
+              'Absent: reads run side by side, each write after all that was proposed before it.',
+          ),
       }),
     )
     .min(1)

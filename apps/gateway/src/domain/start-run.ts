@@ -1,7 +1,7 @@
 import {
   fillBudgets,
   type AgentRef,
-  type Proposal,
+  type ProposeCalls,
   type StartRun,
   type ToolRef,
   type WrittenBudgets,
@@ -65,13 +65,14 @@ export function callCommand(
 }
 
 export function proposalOf(
-  request: Pick<CallRequest, 'tool' | 'arguments' | 'providerCallId'>,
+  request: Pick<CallRequest, 'tool' | 'arguments' | 'providerCallId'> & { readonly dependsOn?: string[] | undefined },
   callId: string,
-): Proposal & { callId: string } {
+): ProposeCalls['proposals'][number] {
   return {
     callId,
     tool: request.tool,
     arguments: typeof request.arguments === 'string' ? request.arguments : JSON.stringify(request.arguments),
     ...(request.providerCallId === undefined ? {} : { providerCallId: request.providerCallId }),
+    ...(request.dependsOn === undefined ? {} : { dependsOn: request.dependsOn }),
   };
 }

@@ -54,6 +54,16 @@ describe('commands to a run', () => {
     });
   });
 
+  it('a refusal that names places of the request is a bad request, with them', async () => {
+    const answering = send('calls', { calls: [{ tool: 'desk.create_ticket', arguments: {}, dependsOn: ['nothing'] }] });
+    const { data } = await gateway.published('ProposeCalls');
+    expect(data.proposals[0]).toMatchObject({ dependsOn: ['nothing'] });
+    const details = [{ path: '/calls/0/dependsOn/0', rule: 'known' }];
+    const refused = { commandId: data.commandId, code: 'INVALID_ARGS' as const, message: 'no', details };
+    await gateway.service.deliver('run.events', message('CommandRefused', context, refused));
+    expect(await answering).toMatchObject({ status: 400, body: { code: 'INVALID_ARGS', details } });
+  });
+
   it('a cancel carries its reason, and is answered with the run when it ends at once', async () => {
     const answering = send('cancel', { reason: 'not needed' });
     expect((await gateway.published('CancelRun')).data).toMatchObject({
@@ -106,7 +116,7 @@ describe('commands to a run', () => {
     ['resume', { budgets: { maxFun: 1 } }, '/budgets/maxFun'],
     ['cancel', { reason: 7 }, '/reason'],
     ['cancel', { why: 'x' }, '/why'],
-    ['calls', { calls: [{ tool: 'a.b', arguments: {}, dependsOn: [0] }] }, '/calls/0/dependsOn'],
+    ['calls', { calls: [{ tool: 'a.b', arguments: {}, dependsOn: [0] }] }, '/calls/0/dependsOn/0'],
   ])('%s with %j is refused at its place, and nothing is sent', async (verb, body, path) => {
     const before = gateway.service.published.length;
     expect(await send(verb, body)).toMatchObject({

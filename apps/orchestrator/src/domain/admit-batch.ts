@@ -8,7 +8,11 @@ import { callsUsed, shortDigest } from './limits.ts';
 import { budgetsOf, withState, type Batch, type Call, type HeldCall, type Run, type SettledCall } from './run-state.ts';
 import { ContractsMissing, type Emission, type Env, type Input } from './saga.types.ts';
 
-export type NamedProposal = Proposal & { readonly callId: string };
+export type NamedProposal = Proposal & {
+  readonly callId: string;
+  /** callIds */
+  readonly dependsOn?: readonly string[] | undefined;
+};
 
 export interface ProposedBatch {
   readonly principal: Principal;
@@ -38,7 +42,8 @@ export function admitBatch(
       contracts: env.contracts,
     };
     const admission = callsUsed(added) < room ? admitProposal(proposal, context) : beyondBudget(proposal, maxCalls);
-    const base = { callId: proposal.callId, providerCallId: proposal.providerCallId, batch: batches.length };
+    const { callId, providerCallId, dependsOn } = proposal;
+    const base = { callId, providerCallId, batch: batches.length, ...(dependsOn ? { dependsOn } : {}) };
     if (admission.ok) {
       const { bound, timeoutMs } = admission;
       const approvalTtlMs = Math.min(admission.approvalTtlMs, runTtlMs);
@@ -86,7 +91,7 @@ function beyondBudget(proposal: Proposal, maxCalls: number): Admission {
   };
 }
 
-type Base = Pick<Call, 'callId' | 'providerCallId' | 'tool' | 'batch' | 'effectClass'>;
+type Base = Pick<Call, 'callId' | 'providerCallId' | 'tool' | 'batch' | 'effectClass' | 'dependsOn'>;
 
 /** Why a call ends here: the right to settle it has never left. */
 export interface Refusal {
@@ -97,7 +102,7 @@ export interface Refusal {
 }
 
 function rejectedCall(run: Run, base: Base, { error, limit, status = 'rejected' }: Refusal): SettledCall {
-  const { callId, providerCallId, tool, batch, effectClass } = base;
+  const { callId, providerCallId, tool, batch, effectClass, dependsOn } = base;
   return {
     callId,
     providerCallId,
@@ -113,6 +118,7 @@ function rejectedCall(run: Run, base: Base, { error, limit, status = 'rejected' 
     resourceIds: [],
     ...(run.definition.driver === 'agent' ? { output: errorForModel(status, error) } : {}),
     ...(limit === undefined ? {} : { limit }),
+    ...(dependsOn ? { dependsOn } : {}),
   };
 }
 

@@ -31,6 +31,8 @@ export interface Advanced {
  * S2 a write waits for everything proposed before it and holds back everything after it.
  * S3 after a write that did not succeed the later writes of the batch end as DEPENDENCY_FAILED; reads go on.
  * S4 batches do not wait for each other.
+ * S6 a call with dependsOn waits for exactly those calls, whatever their batch, and ends as DEPENDENCY_FAILED when one of
+ *    them did not succeed; it neither keeps the order S1–S3 nor holds back those that do.
  * S5 a limit that is passed lets what was admitted come to its end, and nothing new begin (L1–L5 in limits.ts).
  */
 export function advance(run: Run, input: Input, env: Env): Advanced {
@@ -60,6 +62,16 @@ function release(run: Run, input: Input, env: Env): Advanced {
     calls[index] = dropped.call;
     out.push(dropped.out);
   };
+  const begin = (index: number, call: HeldCall): void => {
+    if (room <= 0) return;
+    const gate = releaseGate(run, calls, call);
+    if (gate === 'open') {
+      const proposed = propose(run, call, env.now);
+      calls[index] = proposed;
+      out.push(callProposed(run, input, proposed));
+      room--;
+    } else if (gate !== 'wait') drop(index, call, gate);
+  };
   for (const indexes of byBatch(calls)) {
     let failedWrite = false;
     let unsettled = false;
@@ -69,27 +81,37 @@ function release(run: Run, input: Input, env: Env): Advanced {
       if (call.state === 'held' && write && !unsettled && failedWrite) {
         const error = callError('DEPENDENCY_FAILED', 'An earlier write of the same turn did not succeed');
         drop(index, call, { error });
-      } else if (call.state === 'held' && !(write && unsettled) && room > 0) {
-        const gate = releaseGate(run, calls, call);
-        if (gate === 'open') {
-          const proposed = propose(run, call, env.now);
-          calls[index] = proposed;
-          out.push(callProposed(run, input, proposed));
-          room--;
-        } else if (gate !== 'wait') drop(index, call, gate);
-      }
+      } else if (call.state === 'held' && !(write && unsettled)) begin(index, call);
       const now = calls[index]!;
       if (write && isSettled(now) && now.status !== 'succeeded') failedWrite = true;
       if (!isSettled(now)) unsettled = true;
       if (write && !isSettled(now)) break;
     }
   }
+  for (let dropped = true; dropped;) {
+    const before = calls.filter(isSettled).length;
+    calls.forEach((call, index) => {
+      if (call.state !== 'held' || !call.dependsOn) return;
+      const needs = call.dependsOn.map((id) => calls.find((other) => other.callId === id));
+      const failed = needs.find((other) => other && isSettled(other) && other.status !== 'succeeded');
+      if (failed) drop(index, call, { error: dependencyFailed(failed) });
+      else if (needs.every((other) => other && isSettled(other))) begin(index, call);
+    });
+    // What was dropped may be what another one waits for.
+    dropped = calls.filter(isSettled).length > before;
+  }
   return { run: withState(run, { calls }), out };
 }
+
+const dependencyFailed = ({ callId, tool }: Call) =>
+  callError('DEPENDENCY_FAILED', `${tool} (${callId}), which it waited for, did not succeed`, [
+    { path: '/dependsOn', rule: 'succeeded' },
+  ]);
 
 function byBatch(calls: readonly Call[]): Iterable<number[]> {
   const batches = new Map<number, number[]>();
   calls.forEach((call, index) => {
+    if (call.dependsOn) return;
     const known = batches.get(call.batch);
     if (known) known.push(index);
     else batches.set(call.batch, [index]);
@@ -99,7 +121,7 @@ function byBatch(calls: readonly Call[]): Iterable<number[]> {
 
 /** The right to settle goes to policy with this message. Its deadline leaves the time that a person may take. */
 function propose(run: Run, call: HeldCall, now: number): ProposedCall {
-  const { callId, providerCallId, tool, batch, effectClass, bound, timeoutMs, approvalTtlMs } = call;
+  const { callId, providerCallId, tool, batch, effectClass, dependsOn, bound, timeoutMs, approvalTtlMs } = call;
   const { clock } = run.state;
   const clockEnd = clock.since === null ? now + clock.leftMs : clock.since + clock.leftMs;
   const proposal = { ...bound, runDeadline: clockEnd + approvalTtlMs };
@@ -114,6 +136,7 @@ function propose(run: Run, call: HeldCall, now: number): ProposedCall {
     at: now,
     movedAt: now,
     timeoutMs,
+    ...(dependsOn ? { dependsOn } : {}),
   };
 }
 

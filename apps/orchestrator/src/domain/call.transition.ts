@@ -62,8 +62,9 @@ export function approvalDecided(run: Run, input: InputOf<'ApprovalDecided'>, { n
 }
 
 function common(call: OutCall, movedAt: number): Omit<ProposedCall, 'state'> {
-  const { callId, providerCallId, tool, batch, effectClass, proposal, at, timeoutMs } = call;
-  return { callId, providerCallId, tool, batch, effectClass, proposal, at, timeoutMs, movedAt };
+  const { callId, providerCallId, tool, batch, effectClass, dependsOn, proposal, at, timeoutMs } = call;
+  const base = { callId, providerCallId, tool, batch, effectClass, ...(dependsOn ? { dependsOn } : {}) };
+  return { ...base, proposal, at, timeoutMs, movedAt };
 }
 
 /** Only the holder of the right to settle counts: policy, or the pool that the call's contract names. */
@@ -100,8 +101,9 @@ function mayComeFrom(call: OutCall, from: SettlementSource, { settledBy }: CallS
 }
 
 function settle(run: Run, call: OutCall, data: CallSettled): SettledCall {
-  const { callId, providerCallId, tool, batch, effectClass } = call;
+  const { callId, providerCallId, tool, batch, effectClass, dependsOn } = call;
   return {
+    ...(dependsOn ? { dependsOn } : {}),
     callId,
     providerCallId,
     tool,

@@ -2,6 +2,7 @@ import { runIdOfCall } from '#kernel';
 import { admitBatch } from './admit-batch.ts';
 import { commandRefused } from './emissions.ts';
 import { completedEnd } from './ends.ts';
+import { resolveDependencies } from './resolve-dependencies.ts';
 import { withState, type Run } from './run-state.ts';
 import type { Env, InputOf, Step } from './saga.types.ts';
 
@@ -13,7 +14,14 @@ export function proposeCalls(run: Run, input: ProposeCalls, env: Env): Step {
   const refusal = refuseProposals(run, input, env);
   if (refusal) return refusal;
   const { commandId, requestDigest, principal, proposals } = input.data;
-  return admitBatch(run, input, { principal, proposals, batch: { commandId, requestDigest } }, env);
+  const resolved = resolveDependencies(run.state.calls, proposals);
+  if (!resolved.ok) {
+    const [first] = resolved.details;
+    const message = `The proposals wait for what cannot come: ${first!.path} ${first!.message}`;
+    return { run, out: [commandRefused(input, 'INVALID_ARGS', message, env.now, resolved.details)] };
+  }
+  const named = proposals.map((proposal) => ({ ...proposal, dependsOn: resolved.dependsOn.get(proposal.callId) }));
+  return admitBatch(run, input, { principal, proposals: named, batch: { commandId, requestDigest } }, env);
 }
 
 function refuseProposals(run: Run, input: ProposeCalls, env: Env): Step | undefined {

@@ -7,7 +7,7 @@ import {
   type Principal,
   type TurnResult,
 } from '#contracts';
-import { derivedId, type ErrorCode } from '#kernel';
+import { derivedId, type ErrorCode, type ErrorDetail } from '#kernel';
 import { fitResults } from './fit-results.ts';
 import { turnLimits } from './limits.ts';
 import {
@@ -172,6 +172,7 @@ export function commandRefused(
   code: ErrorCode,
   message: string,
   now: number,
+  details: readonly ErrorDetail[] = [],
 ): Emission<'CommandRefused'> {
   const { runId, tenant, causationId, correlationId } = input;
   const { commandId } = input.data;
@@ -185,6 +186,11 @@ export function commandRefused(
     tenant,
     causationId,
     correlationId,
-    data: { commandId, code, message },
+    data: {
+      commandId,
+      code,
+      message,
+      ...(details.length === 0 ? {} : { details: details as MessageData<'CommandRefused'>['details'] }),
+    },
   };
 }

@@ -133,6 +133,8 @@ interface CallBase {
   readonly batch: number;
   /** null: the proposal named no tool. */
   readonly effectClass: BoundCall['effectClass'] | null;
+  /** callIds: it waits for these and needs their success, and stands outside the order of its batch. */
+  readonly dependsOn?: readonly string[] | undefined;
 }
 
 interface OpenCallBase extends CallBase {

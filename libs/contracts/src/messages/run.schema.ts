@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ERROR_CODE_NAMES } from '#kernel';
 import { callIdSchema, digestSchema, principalSchema } from '../envelope.schema.ts';
+import { errorDetailSchema } from '../result.schema.ts';
 import { budgetsSchema, LIMIT_NAMES, writtenBudgetsSchema } from './budgets.schema.ts';
 
 /** A tool call as it was asked for, before any check. `arguments` is the raw text, parsed once, strictly, by the orchestrator. */
@@ -52,7 +53,13 @@ export const proposeCallsSchema = z.object({
   requestDigest: digestSchema,
   /** Each has its callId already. */
   proposals: z
-    .array(proposalSchema.extend({ callId: callIdSchema }))
+    .array(
+      proposalSchema.extend({
+        callId: callIdSchema,
+        /** What it waits for instead of its place in the order: ids of calls of the run, ours or the client's own. */
+        dependsOn: z.array(z.string().min(1).max(512)).max(64).optional(),
+      }),
+    )
     .min(1)
     .max(64),
 });
@@ -110,6 +117,8 @@ export const commandRefusedSchema = z.object({
   commandId: z.string(),
   code: z.enum(ERROR_CODE_NAMES),
   message: z.string(),
+  /** Where the command itself is at fault; without them the state of the run does not allow it. */
+  details: z.array(errorDetailSchema).optional(),
 });
 export type CommandRefused = z.infer<typeof commandRefusedSchema>;
 
