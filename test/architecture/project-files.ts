@@ -10,7 +10,8 @@ const MADE = new Set(['node_modules', 'dist', 'coverage', '.git', '.countersign'
 export function projectFiles(folder = ''): string[] {
   return readdirSync(path.join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const at = folder ? `${folder}/${entry.name}` : entry.name;
-    if (entry.isDirectory()) return MADE.has(entry.name) ? [] : projectFiles(at);
+    if (MADE.has(entry.name)) return []; // .git is a file in a second worktree
+    if (entry.isDirectory()) return projectFiles(at);
     return /\.(log|tsbuildinfo|cpuprofile)$/.test(entry.name) ? [] : [at];
   });
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { projectFiles, ROOT } from './project-files.ts';
@@ -29,6 +29,23 @@ describe('the repository', () => {
     );
     expect(versions.length).toBeGreaterThan(10);
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+  });
+
+  it('tells the Nest builder of every service, where its code and its SQL are', () => {
+    const { projects } = JSON.parse(read('nest-cli.json')) as {
+      projects: Record<string, { sourceRoot: string; compilerOptions: { assets: { include: string }[] } }>;
+    };
+    const services = readdirSync(path.join(ROOT, 'apps')).filter((name) =>
+      existsSync(path.join(ROOT, 'apps', name, 'src/main.ts')),
+    );
+    expect(Object.keys(projects).sort()).toEqual(services.filter((name) => name !== 'cli').sort());
+    for (const [name, { sourceRoot, compilerOptions }] of Object.entries(projects)) {
+      expect(sourceRoot).toBe(`apps/${name}/src`);
+      expect(compilerOptions.assets.map(({ include }) => include)).toEqual([
+        '**/*.{sql,cedar}',
+        '../../../libs/*/migrations/*.sql',
+      ]);
+    }
   });
 
   it('names no path of one machine and no package registry', () => {
