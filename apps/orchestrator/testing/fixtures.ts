@@ -168,6 +168,7 @@ export const approvalData = (approvalId: string, decisionNo = 1, expiresAt = '20
   requester: alice,
   approverRoles: ['approver'],
   forbidSelf: true,
+  quorum: 1,
   reasons: [],
   expiresAt,
 });

@@ -103,7 +103,7 @@ describe('a decision', () => {
     expect(claims).toMatchObject({
       callId: proposal.callId,
       approvalId: asked.data.approvalId,
-      approver: 'user:bob',
+      approvers: ['user:bob'],
       decisionNo: 1,
       argsDigest: proposal.data.argumentsDigest,
     });
@@ -218,7 +218,7 @@ describe('a returned grant of an approved call', () => {
     expect((await verifyGrant(grant!.data.grant, ring)).claims).toMatchObject({
       decisionNo: 2,
       approvalId: asked.data.approvalId,
-      approver: 'user:bob',
+      approvers: ['user:bob'],
     });
   });
 

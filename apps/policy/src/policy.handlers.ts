@@ -48,7 +48,7 @@ export const policyConsumers = (parts: PolicyParts, pools: readonly string[]): C
   consumer({
     group: 'policy.approval-commands',
     topics: [TOPICS.approvalCommands],
-    accepts: ['DecideApproval'],
+    accepts: ['DecideApproval', 'WithdrawApproval'],
     reduce: decideApprovals(parts),
   }),
   consumer({

@@ -8,6 +8,7 @@ import { policySettings } from './policy.config.ts';
 import { policyConsumers } from './policy.handlers.ts';
 import { DecisionMaker } from './reducers/decision-maker.ts';
 import { ExpireApprovals } from './reducers/expire-approvals.worker.ts';
+import { RejudgePending } from './reducers/rejudge-pending.worker.ts';
 
 /** For whoever checks a workspace before a service reads it. */
 export { checkPolicies, readPolicyFiles } from './adapters/read-policies.ts';
@@ -30,7 +31,7 @@ export const policyDoor = defineDoor({
     log.info({ policyDigest: engine.policyDigest, kid: signingKey.kid }, 'policy is ready');
     return {
       consumers: policyConsumers(parts, settings.COUNTERSIGN_POOLS),
-      workers: [new ExpireApprovals(parts, settings.COUNTERSIGN_APPROVAL_SWEEP_MS)],
+      workers: [new RejudgePending(parts), new ExpireApprovals(parts, settings.COUNTERSIGN_APPROVAL_SWEEP_MS)],
       reads: {
         publicKeys: () => publicKeys(database),
         approval: ({ tenant, approvalId }: { tenant: string; approvalId: string }) =>

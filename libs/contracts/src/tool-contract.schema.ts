@@ -66,6 +66,8 @@ export const toolContractSchema = z.strictObject({
         .max(30 * 86_400_000)
         .default(3_600_000),
       evidence: z.array(z.string()).default([]),
+      /** How many different people must approve; absent = one. */
+      quorum: z.int().min(1).max(10).optional(),
     })
     .default({ mode: 'policy', roles: ['approver'], forbidSelf: true, ttlMs: 3_600_000, evidence: [] }),
   /** Templates over the arguments, e.g. `ticket:{ticket_id}`. */

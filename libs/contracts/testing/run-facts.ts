@@ -80,6 +80,7 @@ export function runFacts(
         requester: principal(),
         approverRoles: ['approver'],
         forbidSelf: true,
+        quorum: 1,
         reasons: [],
         expiresAt: new Date(NOW + 600_000).toISOString(),
       }),

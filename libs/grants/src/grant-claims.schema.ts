@@ -28,8 +28,8 @@ export const grantClaimsSchema = z.object({
   decisionId: z.string().min(1).max(64),
   decisionNo: z.int().min(1),
   approvalId: z.string().optional(),
-  /** Id of the principal who approved. */
-  approver: z.string().optional(),
+  /** Ids of the principals who approved. */
+  approvers: z.array(z.string().min(1).max(128)).min(1).max(10).optional(),
   journalEpoch: z.int().min(0),
   /** The pool. */
   aud: z.string().min(1).max(64),

@@ -37,7 +37,7 @@ const claims: GrantClaims = {
   decisionId: 'dec_1',
   decisionNo: 1,
   approvalId: 'appr_1',
-  approver: 'user:bob',
+  approvers: ['user:bob'],
   journalEpoch: 1,
   aud: 'default',
   iat: 1_000,
@@ -91,7 +91,7 @@ describe('grants (G2, G3)', () => {
     );
   });
 
-  it.each(Object.keys(claims).filter((name) => !['approvalId', 'approver'].includes(name)))(
+  it.each(Object.keys(claims).filter((name) => !['approvalId', 'approvers'].includes(name)))(
     'a signed token without %s refuses',
     async (name) => {
       const { [name as keyof GrantClaims]: _gone, ...rest } = claims;

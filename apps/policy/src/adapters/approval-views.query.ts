@@ -1,4 +1,4 @@
-import type { ApprovalRequested, Principal } from '#contracts';
+import type { ApprovalRequested, Principal, SupersededWhy } from '#contracts';
 import type { Sql } from '#persistence';
 import type { ApprovalStatus } from '../domain/approval.ts';
 import { APPROVAL_COLUMNS, approvalOf, type ApprovalRow } from './approval.repository.ts';
@@ -14,10 +14,23 @@ export interface ApprovalView extends Omit<ApprovalRequested, 'decisionNo' | 'ar
   readonly decidedBy: string | null;
   readonly decidedAt: string | null;
   readonly reason: string | null;
+  /** Who has approved so far, where several must. */
+  readonly approvedBy: readonly string[];
+  readonly supersededWhy: SupersededWhy | null;
+  /** The approval that is asked for instead. */
+  readonly replacedBy: string | null;
 }
 
-type ViewRow = ApprovalRow & { decided_by: string | null; decided_at: number | null; reason: string | null };
-const COLUMNS = `${APPROVAL_COLUMNS}, decided_by, decided_at, reason`;
+type ViewRow = ApprovalRow & {
+  decided_by: string | null;
+  decided_at: number | null;
+  reason: string | null;
+  superseded_why: SupersededWhy | null;
+  replaced_by: string | null;
+  approved_by: string[];
+};
+const COLUMNS = `${APPROVAL_COLUMNS}, decided_by, decided_at, reason, superseded_why, replaced_by,
+  array(select principal_id from approval_vote v where v.approval_id = approval.approval_id order by voted_at, principal_id) as approved_by`;
 
 function viewOf(row: ViewRow): ApprovalView {
   const { approvalId, callId, runId, tenant, status, request, requestedAt } = approvalOf(row);
@@ -33,6 +46,9 @@ function viewOf(row: ViewRow): ApprovalView {
     decidedBy: row.decided_by === null ? null : (JSON.parse(row.decided_by) as Principal).id,
     decidedAt: row.decided_at === null ? null : new Date(row.decided_at).toISOString(),
     reason: row.reason,
+    approvedBy: row.approved_by,
+    supersededWhy: row.superseded_why,
+    replacedBy: row.replaced_by,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ApprovalRequested, Principal } from '#contracts';
+import type { ApprovalRequested, Principal, SupersededWhy } from '#contracts';
 import type { Sql, Tx } from '#persistence';
 import type { Approval, ApprovalStatus } from '../domain/approval.ts';
 
@@ -86,6 +86,29 @@ export async function lockDueApprovals(tx: Tx, limit: number): Promise<Approval[
   return rows.map(approvalOf);
 }
 
+/**
+ * Waiting approvals that another policy asked for before then, held for this transaction; another replica's are left to it.
+ * @param before epoch milliseconds
+ */
+export async function lockPendingUnderOther(
+  tx: Tx,
+  policyDigest: string,
+  before: number,
+  limit: number,
+): Promise<Approval[]> {
+  const rows = await tx.query<ApprovalRow>({
+    name: 'lock-pending-under-other-policy',
+    text: `select ${APPROVAL_COLUMNS} from approval
+            where status = 'pending' and expires_at > now() and requested_at < $3
+              and exists (select from decision d
+                           where d.call_id = approval.call_id and d.decision_no = approval.decision_no
+                             and d.state = 'asked' and d.policy_digest <> $1)
+            order by approval_id limit $2 for update skip locked`,
+    values: [policyDigest, limit, before],
+  });
+  return rows.map(approvalOf);
+}
+
 export interface ApprovalEnd {
   readonly approvalId: string;
   readonly status: 'approved' | 'rejected' | 'expired' | 'withdrawn' | 'superseded';
@@ -94,9 +117,12 @@ export interface ApprovalEnd {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly reason: string | null;
+  /** Of one that was superseded. */
+  readonly why?: SupersededWhy;
+  readonly replacedBy?: string | null;
 }
 
-/** pending → its end; approved → superseded. The caller holds the rows, or owns the decision that supersedes. */
+/** pending → its end; approved → superseded, expired. The caller holds the rows, or owns the decision that supersedes. */
 export async function endApprovals(tx: Tx, ended: readonly ApprovalEnd[]): Promise<void> {
   if (ended.length === 0) return;
   await tx.change({
@@ -104,10 +130,12 @@ export async function endApprovals(tx: Tx, ended: readonly ApprovalEnd[]): Promi
     text: `update approval a
               set status = e.status,
                   command_id = coalesce(e.command_id, a.command_id), decided_by = coalesce(e.decided_by, a.decided_by),
-                  decided_at = coalesce(a.decided_at, e.at), reason = coalesce(e.reason, a.reason)
-             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[]) as e (approval_id, status, command_id, decided_by, at, reason)
+                  decided_at = coalesce(a.decided_at, e.at), reason = coalesce(e.reason, a.reason),
+                  superseded_why = e.why, replaced_by = e.replaced_by
+             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[])
+                  as e (approval_id, status, command_id, decided_by, at, reason, why, replaced_by)
             where a.approval_id = e.approval_id
-              and (a.status = 'pending' or (a.status = 'approved' and e.status = 'superseded'))`,
+              and (a.status = 'pending' or (a.status = 'approved' and e.status in ('superseded', 'expired')))`,
     values: [
       ended.map((e) => e.approvalId),
       ended.map((e) => e.status),
@@ -115,6 +143,8 @@ export async function endApprovals(tx: Tx, ended: readonly ApprovalEnd[]): Promi
       ended.map((e) => (e.decidedBy ? JSON.stringify(e.decidedBy) : null)),
       ended.map((e) => e.at),
       ended.map((e) => e.reason),
+      ended.map((e) => e.why ?? null),
+      ended.map((e) => e.replacedBy ?? null),
     ],
   });
 }

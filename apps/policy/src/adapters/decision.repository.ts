@@ -30,7 +30,7 @@ interface Row {
   grant_token: string | null;
   grant_expires: number | null;
   approval_id: string | null;
-  approver: string | null;
+  approvers: string | null;
   refusal_code: ErrorCode | null;
   refusal_message: string | null;
   proposal: Buffer;
@@ -46,7 +46,7 @@ function columnsOf(state: DecisionState) {
     token: granted?.token ?? null,
     expiresAt: granted ? new Date(granted.expiresAt * 1000) : null,
     approvalId: granted ? (granted.approval?.approvalId ?? null) : (state as { approvalId: string | null }).approvalId,
-    approver: granted?.approval?.approver ?? null,
+    approvers: granted?.approval ? JSON.stringify(granted.approval.approvers) : null,
     code: refused?.code ?? null,
     message: refused?.message ?? null,
   };
@@ -56,8 +56,8 @@ function stateOf(row: Row): DecisionState {
   switch (row.state) {
     case 'granted': {
       const approval =
-        row.approval_id !== null && row.approver !== null
-          ? { approvalId: row.approval_id, approver: row.approver }
+        row.approval_id !== null && row.approvers !== null
+          ? { approvalId: row.approval_id, approvers: JSON.parse(row.approvers) as string[] }
           : null;
       return { kind: 'granted', token: row.grant_token!, expiresAt: row.grant_expires!, approval };
     }
@@ -98,7 +98,7 @@ export async function insertNewDecisions(tx: Tx, fresh: readonly NewDecision[]):
 }
 
 const INSERT = `insert into decision (call_id, decision_no, tenant, run_id, state, policy_digest, reasons, decided_at, returns,
-                  grant_token, grant_expires_at, approval_id, approver, refusal_code, refusal_message, proposal)
+                  grant_token, grant_expires_at, approval_id, approvers, refusal_code, refusal_message, proposal)
   select * from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::int[],
                        $10::text[], $11::timestamptz[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bytea[])`;
 
@@ -117,7 +117,7 @@ function columnsOfAll(fresh: readonly NewDecision[]): unknown[] {
     columns.map((c) => c.token),
     columns.map((c) => c.expiresAt),
     columns.map((c) => c.approvalId),
-    columns.map((c) => c.approver),
+    columns.map((c) => c.approvers),
     columns.map((c) => c.code),
     columns.map((c) => c.message),
     fresh.map(({ proposalBytes }) => proposalBytes),
@@ -132,7 +132,7 @@ export async function latestDecisions(sql: Sql, callIds: readonly string[]): Pro
     text: `select d.*, extract(epoch from d.grant_expires_at)::float8 as grant_expires, d.grant_expires_at <= now() as over, first.proposal
              from unnest($1::text[]) as asked (call_id)
              cross join lateral (select call_id, decision_no, tenant, run_id, state, policy_digest, reasons, decided_at, returns,
-                                        grant_token, grant_expires_at, approval_id, approver, refusal_code, refusal_message
+                                        grant_token, grant_expires_at, approval_id, approvers, refusal_code, refusal_message
                                    from decision where decision.call_id = asked.call_id order by decision_no desc limit 1) d
              join decision first on first.call_id = d.call_id and first.decision_no = 1`,
     values: [[...new Set(callIds)].sort()],
@@ -162,10 +162,10 @@ export async function endAsked(tx: Tx, ended: readonly Decision[]): Promise<Set<
   const rows = await tx.query<{ call_id: string }>({
     name: 'end-asked-decisions',
     text: `update decision d
-              set state = e.state, grant_token = e.token, grant_expires_at = e.expires_at, approver = e.approver,
+              set state = e.state, grant_token = e.token, grant_expires_at = e.expires_at, approvers = e.approvers,
                   refusal_code = e.code, refusal_message = e.message, decided_at = e.decided_at
              from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[], $8::text[], $9::bigint[])
-                  as e (call_id, decision_no, state, token, expires_at, approver, code, message, decided_at)
+                  as e (call_id, decision_no, state, token, expires_at, approvers, code, message, decided_at)
             where d.call_id = e.call_id and d.decision_no = e.decision_no and d.state = 'asked'
            returning d.call_id`,
     values: [
@@ -174,7 +174,7 @@ export async function endAsked(tx: Tx, ended: readonly Decision[]): Promise<Set<
       columns.map((c) => c.state),
       columns.map((c) => c.token),
       columns.map((c) => c.expiresAt),
-      columns.map((c) => c.approver),
+      columns.map((c) => c.approvers),
       columns.map((c) => c.code),
       columns.map((c) => c.message),
       ended.map((decision) => decision.decidedAt),

@@ -1,16 +1,29 @@
-import type { ApprovalRefused, ApprovalRequested, DecideApproval, ToolContract } from '#contracts';
+import type {
+  ApprovalRefused,
+  ApprovalRequested,
+  DecideApproval,
+  Principal,
+  ToolContract,
+  WithdrawApproval,
+} from '#contracts';
 import { derivedId, digestJson } from '#kernel';
 import type { Proposal } from './decision.ts';
 
 /**
- * | from     | by                      | to                                                   |
- * |----------|-------------------------|------------------------------------------------------|
- * | –        | decision `ask`          | pending                                              |
- * | pending  | DecideApproval          | approved · rejected                                  |
- * | pending  | expiry                  | expired                                              |
- * | pending  | WithdrawCall            | withdrawn                                            |
- * | pending, approved | another policy | superseded                                           |
- * | approved | the pool's settlement   | consumed (a projection: the journal holds the truth) |
+ * | from              | by                               | to                                                   |
+ * |-------------------|----------------------------------|------------------------------------------------------|
+ * | –                 | decision `ask`                   | pending                                              |
+ * | pending           | DecideApproval approved, below the quorum | pending, one vote more                      |
+ * | pending           | DecideApproval                   | approved (quorum met) · rejected (the first one)     |
+ * | pending           | expiry                           | expired                                              |
+ * | pending           | WithdrawCall, WithdrawApproval   | withdrawn                                            |
+ * | pending, approved | another policy                   | superseded                                           |
+ * | approved          | its grant came back after expiry | expired                                              |
+ * | approved          | the pool's settlement            | consumed (a projection: the journal holds the truth) |
+ *
+ * A1 each person counts once, and only in a role that the request names; one rejection rejects.
+ * A2 all of it happens while the approval's row is held: replicas, expiry, withdrawal and votes take turns.
+ * A3 what is superseded, expired or withdrawn never comes back: what takes its place has an id of its own.
  */
 export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired' | 'withdrawn' | 'superseded' | 'consumed';
 
@@ -46,6 +59,7 @@ export function approvalRequest(
     requester: call.principal,
     approverRoles: contract.approval.roles,
     forbidSelf: contract.approval.forbidSelf,
+    quorum: contract.approval.quorum ?? 1,
     expiresAt: new Date(now + Math.min(contract.approval.ttlMs, call.approvalTtlMs ?? Infinity)).toISOString(),
   };
   const digest = digestJson('approval/v1', {
@@ -71,33 +85,73 @@ export interface ApprovalRefusal {
   readonly message: string;
 }
 
+type CommandOf<C> = C & { readonly tenant: string; readonly callId: string };
+
 /**
  * Does this person's decision count? null = yes.
  * @param overdue by the database's clock
  */
 export function refuseDecision(
   approval: Approval | undefined,
-  command: DecideApproval & { readonly tenant: string; readonly callId: string },
+  command: CommandOf<DecideApproval>,
   overdue: boolean,
 ): ApprovalRefusal | null {
-  if (!approval || approval.tenant !== command.tenant || approval.callId !== command.callId) {
-    return { code: 'NOT_FOUND', message: 'There is no such approval.' };
-  }
+  if (!approval || !isOf(approval, command)) return NO_SUCH_APPROVAL;
   const { request } = approval;
-  if (!request.approverRoles.some((role) => command.principal.roles.includes(role))) {
+  if (!hasApproverRole(request, command.principal)) {
     return { code: 'PERMISSION_DENIED', message: 'The decision needs an approver role that the caller does not have.' };
   }
-  if (request.forbidSelf && command.principal.id === request.requester.id) {
+  if (isOwnRequest(request, command.principal.id)) {
     return { code: 'PERMISSION_DENIED', message: 'Nobody approves an own request.' };
   }
   if (approval.status === 'superseded')
     return { code: 'APPROVAL_MISMATCH', message: 'The request was replaced by a newer one.' };
   if (command.digest !== request.digest)
     return { code: 'APPROVAL_MISMATCH', message: 'The digest is not the one of the request.' };
-  if (approval.status === 'expired' || (approval.status === 'pending' && overdue)) {
+  return refuseEnded(approval, overdue);
+}
+
+const KEEPERS: readonly string[] = ['operator', 'tenant-admin'];
+
+/** Only the one who asked, and who keeps the tenant's runs, may take a question back. */
+export function refuseWithdrawal(
+  approval: Approval | undefined,
+  command: CommandOf<WithdrawApproval>,
+  overdue: boolean,
+): ApprovalRefusal | null {
+  if (!approval || !isOf(approval, command)) return NO_SUCH_APPROVAL;
+  const { id, roles } = command.principal;
+  if (id !== approval.request.requester.id && !roles.some((role) => KEEPERS.includes(role)))
+    return { code: 'PERMISSION_DENIED', message: 'Only the requester or an operator takes a request back.' };
+  if (approval.status === 'superseded')
+    return { code: 'APPROVAL_MISMATCH', message: 'The request was replaced by a newer one.' };
+  return refuseEnded(approval, overdue);
+}
+
+function refuseEnded({ status }: Approval, overdue: boolean): ApprovalRefusal | null {
+  if (status === 'expired' || (status === 'pending' && overdue))
     return { code: 'APPROVAL_EXPIRED', message: 'The time to decide is over.' };
-  }
-  if (approval.status !== 'pending')
-    return { code: 'IDEMPOTENCY_CONFLICT', message: `The request was decided already: ${approval.status}.` };
+  if (status !== 'pending')
+    return { code: 'IDEMPOTENCY_CONFLICT', message: `The request was decided already: ${status}.` };
   return null;
 }
+
+export const NO_SUCH_APPROVAL: ApprovalRefusal = { code: 'NOT_FOUND', message: 'There is no such approval.' };
+
+const isOf = (approval: Approval, command: CommandOf<object>): boolean =>
+  approval.tenant === command.tenant && approval.callId === command.callId;
+const hasApproverRole = (request: ApprovalRequested, { roles }: Principal): boolean =>
+  request.approverRoles.some((role) => roles.includes(role));
+const isOwnRequest = (request: ApprovalRequested, principalId: string): boolean =>
+  request.forbidSelf && principalId === request.requester.id;
+
+/** Ids of those whose approval counts, each once, in the order of voting (A1). */
+export const countedVoters = (request: ApprovalRequested, voters: readonly Principal[]): readonly string[] => [
+  ...new Set(
+    voters.flatMap((voter) => (hasApproverRole(request, voter) && !isOwnRequest(request, voter.id) ? [voter.id] : [])),
+  ),
+];
+
+/** Do these people carry the approval? Looked at again at each grant. */
+export const isCarried = (request: ApprovalRequested, approvers: readonly string[]): boolean =>
+  new Set(approvers).size >= request.quorum && !approvers.some((id) => isOwnRequest(request, id));

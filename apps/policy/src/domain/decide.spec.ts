@@ -15,7 +15,7 @@ const statuses: ApprovalStatus[] = [
   'superseded',
   'consumed',
 ];
-const used = { approvalId: 'appr_1', approver: 'user:bob' };
+const used = { approvalId: 'appr_1', approvers: ['user:bob'] };
 const states: DecisionState[] = [
   { kind: 'granted', token: 't', expiresAt: 1, approval: null },
   { kind: 'granted', token: 't', expiresAt: 1, approval: used },
@@ -41,7 +41,14 @@ const facts = (decision: Decision): fc.Arbitrary<AgainFacts> =>
       .map((kind) => ({ kind, reasons: ['v'], message: '' })),
     policyDigest: fc.constantFrom('p1', 'p2'),
     approval:
-      decision.state.kind === 'granted' && decision.state.approval ? fc.constantFrom(...statuses) : fc.constant(null),
+      decision.state.kind === 'granted' && decision.state.approval
+        ? fc.record({
+            status: fc.constantFrom(...statuses),
+            overdue: fc.boolean(),
+            expiresAt: fc.constantFrom(1, proposal.call.runDeadline + 60_000),
+            carried: fc.boolean(),
+          })
+        : fc.constant(null),
     now: fc.constantFrom(0, proposal.call.runDeadline + 1),
   });
 const cases = decisions.chain((decision) => facts(decision).map((f) => ({ decision, f })));
@@ -69,7 +76,12 @@ describe('deciding again (property)', () => {
         if (decision.state.kind !== 'granted' || decisionNo !== decision.decisionNo)
           return expect(outcome).toEqual({ kind: 'repeat' });
         if (outcome.kind === 'grant' && outcome.approval)
-          expect([f.approval, f.policyDigest]).toEqual(['approved', decision.policyDigest]);
+          expect([f.approval, f.policyDigest]).toMatchObject([
+            { status: 'approved', overdue: false, carried: true, expiresAt: outcome.notAfter },
+            decision.policyDigest,
+          ]);
+        if (f.approval?.status === 'approved' && f.approval.overdue && decision.returns < MAX_RETURNS)
+          expect(outcome).toMatchObject({ kind: 'refuse', refusal: { code: 'APPROVAL_EXPIRED' } });
         if (f.verdict.kind === 'deny') expect(outcome.kind).not.toBe('grant');
       }),
     );

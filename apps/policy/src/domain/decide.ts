@@ -5,20 +5,28 @@ import { EAGER_RETURNS, MAX_RETURNS, type Decision, type Proposal, type UsedAppr
 import type { Verdict } from './judge-call.ts';
 import { refusal, type Refusal } from './refusal.ts';
 
+/** What an outcome does to the approval that the call had. */
+export interface Voids {
+  readonly approvalId: string;
+  readonly as: 'superseded' | 'expired';
+}
+
 /** What becomes of a call; the adapters make rows and messages of it. */
 export type Outcome =
   | {
       readonly kind: 'grant';
       readonly approval: UsedApproval | null;
+      /** Epoch milliseconds beyond which no grant may live; absent = its own life alone counts. */
+      readonly notAfter?: number;
       readonly reasons: readonly string[];
-      readonly supersedes?: string;
+      readonly voids?: Voids;
     }
-  | { readonly kind: 'ask'; readonly reasons: readonly string[]; readonly supersedes?: string }
+  | { readonly kind: 'ask'; readonly reasons: readonly string[]; readonly voids?: Voids }
   | {
       readonly kind: 'refuse';
       readonly refusal: Refusal;
       readonly reasons: readonly string[];
-      readonly supersedes?: string;
+      readonly voids?: Voids;
     }
   /** Send what the rows say. */
   | { readonly kind: 'repeat' }
@@ -58,16 +66,26 @@ export function fromVerdict(verdict: Verdict): FinalOutcome {
 export interface AgainFacts {
   readonly verdict: Verdict;
   readonly policyDigest: string;
-  /** Status of the approval that the grant used; null when it used none. */
-  readonly approval: ApprovalStatus | null;
+  /** The approval that the grant used; null when it used none. */
+  readonly approval: ApprovalFacts | null;
   readonly now: number;
+}
+
+export interface ApprovalFacts {
+  readonly status: ApprovalStatus;
+  /** By the database's clock (P7). */
+  readonly overdue: boolean;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+  /** As many people as it needs approved it, each in a role that counts, none their own request. */
+  readonly carried: boolean;
 }
 
 /** CallProposed came again, and the call's decision is `decision`; `over` by the database's clock (P2, P3). */
 export function decideRepeat(decision: Decision, proposal: Proposal, over: boolean, facts: AgainFacts): Outcome {
-  if (decision.state.kind !== 'granted' || !over || facts.approval === 'consumed') return { kind: 'repeat' };
+  if (decision.state.kind !== 'granted' || !over || facts.approval?.status === 'consumed') return { kind: 'repeat' };
   const outcome = judgeAgain(decision, proposal, facts);
-  return outcome.kind === 'grant' && outcome.supersedes === undefined ? outcome : { kind: 'repeat' };
+  return outcome.kind === 'grant' && outcome.voids === undefined ? outcome : { kind: 'repeat' };
 }
 
 /** The pool gave grant `decisionNo` back unused: the right to settle is policy's again, if that grant is the latest (P3). */
@@ -77,7 +95,8 @@ export function decideReturned(
   returned: GrantReturned,
   facts: AgainFacts,
 ): Outcome {
-  if (decision.decisionNo !== returned.decisionNo || decision.state.kind !== 'granted' || facts.approval === 'consumed')
+  const consumed = facts.approval?.status === 'consumed';
+  if (decision.decisionNo !== returned.decisionNo || decision.state.kind !== 'granted' || consumed)
     return { kind: 'repeat' };
   if (decision.returns >= MAX_RETURNS)
     return { kind: 'refuse', refusal: unusable(returned, decision), reasons: decision.reasons };
@@ -94,11 +113,26 @@ function judgeAgain(
 ): FinalOutcome {
   const used = decision.state.kind === 'granted' ? decision.state.approval : null;
   if (!used) return now >= proposal.call.runDeadline ? overdue(verdict.reasons) : fromVerdict(verdict);
-  if (approval === 'approved' && policyDigest === decision.policyDigest && verdict.kind !== 'deny') {
-    return { kind: 'grant', approval: used, reasons: decision.reasons };
+  const { approvalId } = used;
+  if (approval?.status === 'approved' && isOver(approval, now)) {
+    const text = 'The approval expired before the call could run.';
+    return {
+      kind: 'refuse',
+      refusal: refusal('expired', 'APPROVAL_EXPIRED', text, approvalId),
+      reasons: decision.reasons,
+      voids: { approvalId, as: 'expired' },
+    };
   }
-  return { ...fromVerdict(verdict), supersedes: used.approvalId };
+  const stands = approval?.status === 'approved' && approval.carried;
+  if (stands && policyDigest === decision.policyDigest && verdict.kind !== 'deny') {
+    return { kind: 'grant', approval: used, notAfter: approval.expiresAt, reasons: decision.reasons };
+  }
+  return { ...fromVerdict(verdict), voids: { approvalId, as: 'superseded' } };
 }
+
+/** Too late also where no whole second is left that a grant could live. */
+export const isOver = ({ overdue, expiresAt }: Pick<ApprovalFacts, 'overdue' | 'expiresAt'>, now: number): boolean =>
+  overdue || Math.floor(expiresAt / 1000) <= Math.floor(now / 1000);
 
 const UNUSABLE: Record<GrantReturned['reason'], { readonly code: ErrorCode; readonly message: string }> = {
   GRANT_EXPIRED: { code: 'GRANT_EXPIRED', message: 'Each grant ran out before the executor could use it.' },

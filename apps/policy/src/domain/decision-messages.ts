@@ -52,6 +52,7 @@ const WHAT = {
   CallSettled: 'settled',
   ApprovalRequested: 'asked',
   ApprovalExpired: 'expired',
+  ApprovalSuperseded: 'superseded',
 } as const;
 
 export function contextOf(decision: Decision, proposal: Proposal, type: keyof typeof WHAT): MessageContext {

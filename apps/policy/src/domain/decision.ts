@@ -7,11 +7,11 @@ import type { ErrorCode } from '#kernel';
  * | from            | by                                   | to                                             |
  * |-----------------|--------------------------------------|------------------------------------------------|
  * | –               | CallProposed                         | granted · asked · refused (row 1)              |
- * | asked           | DecideApproval approved              | granted (same row)                             |
+ * | asked           | DecideApproval approved, quorum met  | granted (same row)                             |
  * | asked           | DecideApproval rejected              | refused denied APPROVAL_DENIED (same row)      |
  * | asked           | expiry                               | refused expired APPROVAL_EXPIRED (same row)    |
- * | asked           | WithdrawCall                         | refused cancelled CANCELLED (same row)         |
- * | asked           | DecideApproval under another policy  | superseded (same row) + row n+1, judged again  |
+ * | asked           | WithdrawCall, WithdrawApproval       | refused cancelled CANCELLED (same row)         |
+ * | asked           | another policy is in force           | superseded (same row) + row n+1, judged again  |
  * | granted n       | GrantReturned n                      | row n+1: granted · asked · refused             |
  * | granted n, over | CallProposed again, still allowed    | row n+1: granted                               |
  *
@@ -21,7 +21,8 @@ import type { ErrorCode } from '#kernel';
  *    is replaced or sent again, never refused: the pool may be executing under it.
  * P4 rows change by conditional updates alone (`asked` → one of its ends, in the transaction that moves its approval).
  * P5 a call that a person was asked about is no longer bound by the run's deadline: waiting for people costs nothing.
- * P6 what an approval bound (contract, arguments, resources, key, policy, requester) is looked at again at each grant.
+ * P6 what an approval bound (contract, arguments, resources, key, policy, requester, expiry, who approved) is looked at
+ *    again at each grant, and no grant outlives its approval: the journal's clock judges both in the intent.
  *    The approver's role is the one that the credential showed with the decision: there is no directory to ask later.
  * P7 expiry is judged by the database's clock.
  */
@@ -44,8 +45,8 @@ export type DecisionState =
 
 export interface UsedApproval {
   readonly approvalId: string;
-  /** Principal id. */
-  readonly approver: string;
+  /** Principal ids, the last one completed the quorum. */
+  readonly approvers: readonly string[];
 }
 
 export interface Decision {

@@ -14,7 +14,8 @@ create table decision (
   grant_token text,
   grant_expires_at timestamptz,
   approval_id text,
-  approver text,
+  -- JSON array of principal ids.
+  approvers text,
   refusal_code text,
   refusal_message text,
   -- The bytes of CallProposed; on number 1 only.
@@ -43,12 +44,26 @@ create table approval (
   decided_by text,
   decided_at bigint,
   reason text,
+  superseded_why text,
+  -- The approval that took its place.
+  replaced_by text,
   unique (call_id, decision_no),
   check (status not in ('approved', 'rejected', 'consumed') or (decided_by is not null and decided_at is not null))
 ) with (fillfactor = 80);
 create index approval_due on approval (expires_at) where status = 'pending';
 create index approval_of_tenant on approval (tenant, requested_at, approval_id);
 create index approval_pending on approval (tenant, requested_at, approval_id) where status = 'pending';
+
+-- Who approved, each person once; the approval's row is held while one is added.
+create table approval_vote (
+  approval_id text not null references approval,
+  principal_id text not null,
+  -- Principal with the roles that the credential showed, as JSON.
+  principal text not null,
+  command_id text not null,
+  voted_at bigint not null,
+  primary key (approval_id, principal_id)
+);
 
 -- Inbox of people's decisions: one verdict per command, sent again on a repeat.
 create table approval_command (

@@ -1,42 +1,49 @@
 import type { Incoming } from '#bus';
-import { message, outgoing, TOPICS, type Message, type OutgoingMessage } from '#contracts';
-import { derivedId } from '#kernel';
+import type { Message, OutgoingMessage } from '#contracts';
 import {
   answeredCommands,
   commandKey,
   insertAnswers,
   type CommandAnswer,
 } from '../adapters/approval-command.repository.ts';
+import { insertVotes, votersOf, type NewVote } from '../adapters/approval-vote.repository.ts';
 import { approvalsById, endApprovals, type ApprovalEnd, type StoredApproval } from '../adapters/approval.repository.ts';
 import { endAsked, latestDecisions, type StoredDecision } from '../adapters/decision.repository.ts';
-import { refuseDecision, type Approval, type ApprovalRefusal } from '../domain/approval.ts';
-import { fromVerdict } from '../domain/decide.ts';
+import { countedVoters, NO_SUCH_APPROVAL, refuseDecision, refuseWithdrawal } from '../domain/approval.ts';
+import { countedMessage, decidedMessage, refusedMessage, withdrawnMessage } from '../domain/approval-answers.ts';
+import { fromVerdict, isOver } from '../domain/decide.ts';
 import type { Decision } from '../domain/decision.ts';
 import { decisionMessages } from '../domain/decision-messages.ts';
 import { refusal } from '../domain/refusal.ts';
 import type { KnownContracts } from './decision-maker.ts';
 import type { PolicyParts } from './policy-parts.ts';
-import { superseded, writeDrafts, type DraftToWrite } from './write-drafts.ts';
+import { writeDrafts, type DraftToWrite } from './write-drafts.ts';
 
-type Command = Message<'DecideApproval'>;
+export type ApprovalCommand = 'DecideApproval' | 'WithdrawApproval';
+type Command = Message<ApprovalCommand>;
 
-/** What one batch of commands changes; written together. */
-interface Changes {
+/** What one batch of commands looks at, and what it changes; written together. */
+interface Batch {
+  readonly approvals: Map<string, StoredApproval>;
+  readonly decisions: ReadonlyMap<string, StoredDecision>;
+  readonly voters: Map<string, readonly Message<'DecideApproval'>['data']['principal'][]>;
+  readonly contracts: KnownContracts;
   readonly ends: ApprovalEnd[];
   readonly ended: Decision[];
   readonly drafts: DraftToWrite[];
+  readonly votes: NewVote[];
   readonly answers: CommandAnswer[];
 }
 
 /**
- * DecideApproval: a person's decision counts once, for the exact call that was asked about.
- * The approvals' rows are held (in the order of their ids) while the batch is decided, so replicas and expiry take turns.
+ * DecideApproval, WithdrawApproval: what a person says counts once, for the exact call that was asked about.
+ * The approvals' rows are held (in the order of their ids) while the batch is decided, so replicas and expiry take turns (A2).
  */
-export function decideApprovals(parts: PolicyParts): (batch: readonly Incoming<'DecideApproval'>[]) => Promise<void> {
+export function decideApprovals(parts: PolicyParts): (batch: readonly Incoming<ApprovalCommand>[]) => Promise<void> {
   const { maker, database, outbox } = parts;
-  return async (batch) => {
+  return async (incoming) => {
     const commands = new Map<string, Command>();
-    for (const { message: command } of batch) {
+    for (const { message: command } of incoming) {
       const key = commandKey(command.tenant, command.data.commandId);
       if (!commands.has(key)) commands.set(key, command);
     }
@@ -53,131 +60,139 @@ export function decideApprovals(parts: PolicyParts): (batch: readonly Incoming<'
         [...commands.values()].map((c) => ({ tenant: c.tenant, commandId: c.data.commandId })),
       );
       const decisions = await latestDecisions(tx, callIds);
-      const changes: Changes = { ends: [], ended: [], drafts: [], answers: [] };
+      const several = [...approvals.values()].filter(({ approval }) => approval.request.quorum > 1);
+      const voters = await votersOf(
+        tx,
+        several.map(({ approval }) => approval.approvalId),
+      );
+      const changes = { ends: [], ended: [], drafts: [], votes: [], answers: [] };
+      const batch: Batch = { approvals, decisions, voters, contracts, ...changes };
       const repeats: OutgoingMessage[] = [];
       for (const [key, command] of commands) {
         const known = answered.get(key);
         if (known) repeats.push(...known);
-        else decideOne(parts, command, approvals, decisions, contracts, changes);
+        else
+          batch.answers.push({
+            tenant: command.tenant,
+            commandId: command.data.commandId,
+            messages: answer(parts, command, batch),
+          });
       }
-      await endApprovals(tx, changes.ends);
-      await endAsked(tx, changes.ended);
-      const { messages } = await writeDrafts(tx, changes.drafts);
-      await insertAnswers(tx, changes.answers);
-      return outbox.append(tx, [...repeats, ...changes.answers.flatMap((answer) => answer.messages), ...messages]);
+      await insertVotes(tx, batch.votes);
+      await endApprovals(tx, batch.ends);
+      await endAsked(tx, batch.ended);
+      const { messages } = await writeDrafts(tx, batch.drafts);
+      await insertAnswers(tx, batch.answers);
+      return outbox.append(tx, [...repeats, ...batch.answers.flatMap((one) => one.messages), ...messages]);
     });
     outbox.emit(staged);
   };
 }
 
-function decideOne(
-  { maker, clock }: PolicyParts,
-  command: Command,
-  approvals: Map<string, StoredApproval>,
-  decisions: Map<string, StoredDecision>,
-  contracts: KnownContracts,
-  changes: Changes,
-): void {
-  const { data } = command;
-  const now = clock.now();
-  const found = approvals.get(data.approvalId);
-  const stored = found && decisions.get(found.approval.callId);
-  const refused = refuseDecision(
-    found?.approval,
-    { ...data, tenant: command.tenant, callId: command.callId! },
-    found?.overdue ?? false,
+function answer(parts: PolicyParts, command: Command, batch: Batch): readonly OutgoingMessage[] {
+  const now = parts.clock.now();
+  const found = batch.approvals.get(command.data.approvalId);
+  const stored = found && batch.decisions.get(found.approval.callId);
+  if (!found || !stored) return [refusedMessage(command, NO_SUCH_APPROVAL, now)];
+  const overdue = isOver(
+    { overdue: found.overdue, expiresAt: Date.parse(found.approval.request.expiresAt) },
+    parts.clock.now(),
   );
-  const answer = (messages: readonly OutgoingMessage[]): void =>
-    void changes.answers.push({ tenant: command.tenant, commandId: data.commandId, messages });
-  if (refused || !found || !stored) return answer([refusedMessage(command, refused ?? NOT_FOUND, now)]);
-  const { approval } = found;
-  const { decision, proposal } = stored;
-  const end = (status: ApprovalEnd['status'], state: Decision['state']): Decision => {
-    const by =
-      status === 'superseded'
-        ? superseded(approval.approvalId, now)
-        : {
-            approvalId: approval.approvalId,
-            status,
-            commandId: data.commandId,
-            decidedBy: data.principal,
-            at: now,
-            reason: data.reason,
-          };
-    changes.ends.push(by);
-    approvals.set(approval.approvalId, { ...found, approval: { ...approval, status } });
-    const ended = { ...decision, state, decidedAt: now };
-    changes.ended.push(ended);
-    return ended;
-  };
-  if (data.decision === 'rejected') {
-    const ended = end(
-      'rejected',
-      refusal('denied', 'APPROVAL_DENIED', 'A person rejected the call.', approval.approvalId),
-    );
-    return answer([decidedMessage(command, approval, now), ...decisionMessages(ended, proposal, undefined)]);
-  }
-  const verdict = maker.judge(proposal, contracts);
-  if (decision.policyDigest !== maker.policyDigest || verdict.kind === 'deny') {
-    end('superseded', { kind: 'superseded', approvalId: approval.approvalId });
-    const draft = maker.draft(
-      proposal,
-      decision.decisionNo + 1,
-      fromVerdict(verdict),
-      contracts,
-      now,
-      decision.returns,
-    );
-    changes.drafts.push({ ...draft, proposalBytes: null });
-    return answer([refusedMessage(command, POLICY_CHANGED, now)]);
-  }
-  const granted = end(
-    'approved',
-    maker.grant(proposal, decision.decisionNo, { approvalId: approval.approvalId, approver: data.principal.id }, now),
-  );
-  answer([decidedMessage(command, approval, now), ...decisionMessages(granted, proposal, undefined)]);
+  const facts = { found, stored, overdue, now };
+  return command.type === 'DecideApproval'
+    ? decide(parts, command, facts, batch)
+    : withdraw(command as Message<'WithdrawApproval'>, facts, batch);
 }
 
-const NOT_FOUND: ApprovalRefusal = { code: 'NOT_FOUND', message: 'There is no such approval.' };
-const POLICY_CHANGED: ApprovalRefusal = {
-  code: 'APPROVAL_MISMATCH',
-  message: 'Policy changed since the request; the call was judged again.',
-};
+interface Facts {
+  readonly found: StoredApproval;
+  readonly stored: StoredDecision;
+  readonly overdue: boolean;
+  readonly now: number;
+}
 
-const contextOf = (command: Command, type: string, now: number) => ({
+function decide(
+  { maker }: PolicyParts,
+  command: Message<'DecideApproval'>,
+  facts: Facts,
+  batch: Batch,
+): readonly OutgoingMessage[] {
+  const { data } = command;
+  const { now } = facts;
+  const { approval } = facts.found;
+  const { decision, proposal } = facts.stored;
+  const { approvalId, request } = approval;
+  const refused = refuseDecision(approval, { ...data, ...idsOf(command) }, facts.overdue);
+  if (refused) return [refusedMessage(command, refused, now)];
+  if (data.decision === 'rejected') {
+    const state = refusal('denied', 'APPROVAL_DENIED', 'A person rejected the call.', approvalId);
+    const ended = end(command, 'rejected', state, facts, batch);
+    return [decidedMessage(command, approval, now), ...decisionMessages(ended, proposal, undefined)];
+  }
+  const verdict = maker.judge(proposal, batch.contracts);
+  if (decision.policyDigest !== maker.policyDigest || verdict.kind === 'deny') {
+    batch.ended.push({ ...decision, state: { kind: 'superseded', approvalId }, decidedAt: now });
+    mark(facts, 'superseded', batch);
+    const outcome = { ...fromVerdict(verdict), voids: { approvalId, as: 'superseded' as const } };
+    const draft = maker.draft(proposal, decision.decisionNo + 1, outcome, batch.contracts, now, decision.returns);
+    batch.drafts.push({ ...draft, proposalBytes: null });
+    return [refusedMessage(command, POLICY_CHANGED, now)];
+  }
+  const before = batch.voters.get(approvalId) ?? [];
+  const approvers = countedVoters(request, [...before, data.principal]);
+  if (before.some((voter) => voter.id === data.principal.id)) {
+    const message = `You approved this already; ${approvers.length} of ${request.quorum} have.`;
+    return [refusedMessage(command, { code: 'IDEMPOTENCY_CONFLICT', message }, now)];
+  }
+  if (request.quorum > 1) {
+    batch.votes.push({ approvalId, principal: data.principal, commandId: data.commandId, at: now });
+    batch.voters.set(approvalId, [...before, data.principal]);
+  }
+  if (approvers.length < request.quorum) return [countedMessage(command, approval, approvers.length, now)];
+  const notAfter = Date.parse(request.expiresAt);
+  const state = maker.grant(proposal, decision.decisionNo, { approvalId, approvers }, now, notAfter);
+  const granted = end(command, 'approved', state, facts, batch);
+  return [decidedMessage(command, approval, now), ...decisionMessages(granted, proposal, undefined)];
+}
+
+function withdraw(command: Message<'WithdrawApproval'>, facts: Facts, batch: Batch): readonly OutgoingMessage[] {
+  const { approval } = facts.found;
+  const refused = refuseWithdrawal(approval, { ...command.data, ...idsOf(command) }, facts.overdue);
+  if (refused) return [refusedMessage(command, refused, facts.now)];
+  const text = 'The request for approval was taken back.';
+  const state = refusal('cancelled', 'CANCELLED', text, approval.approvalId);
+  const ended = end(command, 'withdrawn', state, facts, batch);
+  return [withdrawnMessage(command, facts.now), ...decisionMessages(ended, facts.stored.proposal, undefined)];
+}
+
+const idsOf = (command: Command): { tenant: string; callId: string } => ({
   tenant: command.tenant,
-  runId: command.runId!,
   callId: command.callId!,
-  causationId: command.id,
-  correlationId: command.correlationId,
-  now,
-  id: derivedId('msg', command.tenant, command.data.commandId, type),
 });
 
-function refusedMessage(command: Command, { code, message: text }: ApprovalRefusal, now: number): OutgoingMessage {
-  const { commandId, approvalId } = command.data;
-  return outgoing(
-    TOPICS.callDecided,
-    message('ApprovalRefused', contextOf(command, 'ApprovalRefused', now), {
-      commandId,
-      approvalId,
-      code,
-      message: text,
-    }),
-  );
+/** Ends the approval and the decision that waited for it (P4). */
+function end(
+  { data }: Command,
+  status: 'approved' | 'rejected' | 'withdrawn',
+  state: Decision['state'],
+  facts: Facts,
+  batch: Batch,
+): Decision {
+  const { commandId, principal, reason, approvalId } = data;
+  batch.ends.push({ approvalId, status, commandId, decidedBy: principal, at: facts.now, reason });
+  mark(facts, status, batch);
+  const ended = { ...facts.stored.decision, state, decidedAt: facts.now };
+  batch.ended.push(ended);
+  return ended;
 }
 
-function decidedMessage(command: Command, approval: Approval, now: number): OutgoingMessage {
-  const { commandId, approvalId, decision, principal, reason } = command.data;
-  return outgoing(
-    TOPICS.callDecided,
-    message('ApprovalDecided', contextOf(command, 'ApprovalDecided', now), {
-      commandId,
-      approvalId,
-      digest: approval.request.digest,
-      decision,
-      approver: principal,
-      reason,
-    }),
-  );
+/** Later commands of the batch meet what the earlier ones did. */
+function mark({ found }: Facts, status: ApprovalEnd['status'], batch: Batch): void {
+  const { approval } = found;
+  batch.approvals.set(approval.approvalId, { ...found, approval: { ...approval, status } });
 }
+
+const POLICY_CHANGED = {
+  code: 'APPROVAL_MISMATCH',
+  message: 'Policy changed since the request; the call was judged again.',
+} as const;

@@ -3,6 +3,7 @@ import { encodeMessage } from '#contracts';
 import { approvalsById } from '../adapters/approval.repository.ts';
 import { latestDecisions, type StoredDecision } from '../adapters/decision.repository.ts';
 import { proposalOf } from '../adapters/proposal-of.ts';
+import { isCarried } from '../domain/approval.ts';
 import { decideFirst, decideRepeat, type AgainFacts } from '../domain/decide.ts';
 import type { Proposal } from '../domain/decision.ts';
 import type { PolicyParts } from './policy-parts.ts';
@@ -82,10 +83,19 @@ export function factsOf(
   now: number,
 ): AgainFacts {
   const used = decision.state.kind === 'granted' ? decision.state.approval : null;
+  const held = used ? approvals.get(used.approvalId) : undefined;
   return {
     verdict: maker.judge(proposal, contracts),
     policyDigest: maker.policyDigest,
-    approval: used ? (approvals.get(used.approvalId)?.approval.status ?? 'withdrawn') : null,
+    approval:
+      used && held
+        ? {
+            status: held.approval.status,
+            overdue: held.overdue,
+            expiresAt: Date.parse(held.approval.request.expiresAt),
+            carried: isCarried(held.approval.request, used.approvers),
+          }
+        : null,
     now,
   };
 }

@@ -3,7 +3,7 @@ import { grantId, mintGrant, type SigningKey } from '#grants';
 import { CountersignError, InfrastructureError } from '#kernel';
 import type { CedarEngine } from '../adapters/cedar-engine.ts';
 import { approvalRequest, type Approval } from '../domain/approval.ts';
-import type { FinalOutcome } from '../domain/decide.ts';
+import type { FinalOutcome, Voids } from '../domain/decide.ts';
 import {
   JOURNAL_EPOCH,
   type Decision,
@@ -29,7 +29,7 @@ export interface Draft {
   /** The request that comes with an `asked` decision. */
   readonly approval: Approval | null;
   /** An approval that this decision voids. */
-  readonly supersedes: string | null;
+  readonly voids: Voids | null;
 }
 
 export interface DecisionMakerOptions {
@@ -80,13 +80,13 @@ export class DecisionMaker {
     const { callId, tenant, runId } = proposal;
     const { policyDigest } = this;
     const head = { callId, decisionNo, tenant, runId, policyDigest, reasons: outcome.reasons, decidedAt: now, returns };
-    const rest = { proposal, supersedes: outcome.supersedes ?? null };
+    const rest = { proposal, voids: outcome.voids ?? null };
     switch (outcome.kind) {
       case 'grant':
         return {
           ...rest,
           approval: null,
-          decision: { ...head, state: this.grant(proposal, decisionNo, outcome.approval, now) },
+          decision: { ...head, state: this.grant(proposal, decisionNo, outcome.approval, now, outcome.notAfter) },
         };
       case 'refuse':
         return { ...rest, approval: null, decision: { ...head, state: outcome.refusal } };
@@ -108,11 +108,20 @@ export class DecisionMaker {
     }
   }
 
-  /** Mints the grant of one decision. */
-  grant(proposal: Proposal, decisionNo: number, approval: UsedApproval | null, now: number): DecisionState {
+  /**
+   * Mints the grant of one decision.
+   * @param notAfter epoch milliseconds: the grant ends with its approval (P6)
+   */
+  grant(
+    proposal: Proposal,
+    decisionNo: number,
+    approval: UsedApproval | null,
+    now: number,
+    notAfter = Infinity,
+  ): DecisionState {
     const { call, callId } = proposal;
     const iat = Math.floor(now / 1000);
-    const exp = iat + Math.floor(this.#options.grantTtlMs / 1000);
+    const exp = Math.min(iat + Math.floor(this.#options.grantTtlMs / 1000), Math.floor(notAfter / 1000));
     const claims = {
       jti: grantId(callId, decisionNo),
       tenant: proposal.tenant,
@@ -128,7 +137,7 @@ export class DecisionMaker {
       policyDigest: this.policyDigest,
       decisionId: decisionId(callId, decisionNo),
       decisionNo,
-      ...(approval ? { approvalId: approval.approvalId, approver: approval.approver } : {}),
+      ...(approval ? { approvalId: approval.approvalId, approvers: [...approval.approvers] } : {}),
       journalEpoch: JOURNAL_EPOCH,
       aud: call.pool,
       iat,

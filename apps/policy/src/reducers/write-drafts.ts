@@ -1,13 +1,20 @@
-import type { OutgoingMessage } from '#contracts';
+import { message, outgoing, TOPICS, type OutgoingMessage, type SupersededWhy } from '#contracts';
 import { isUniqueViolation, type Staged, type Tx } from '#persistence';
-import { approvalsById, endApprovals, insertApprovals, type NewApproval } from '../adapters/approval.repository.ts';
+import {
+  approvalsById,
+  endApprovals,
+  insertApprovals,
+  type ApprovalEnd,
+  type NewApproval,
+} from '../adapters/approval.repository.ts';
 import {
   insertDecisions,
   insertNewDecisions,
   latestDecisions,
   type StoredDecision,
 } from '../adapters/decision.repository.ts';
-import { decisionMessages } from '../domain/decision-messages.ts';
+import type { Decision } from '../domain/decision.ts';
+import { contextOf, decisionMessages } from '../domain/decision-messages.ts';
 import type { Draft } from './decision-maker.ts';
 import type { PolicyParts } from './policy-parts.ts';
 
@@ -52,12 +59,7 @@ export async function writeDrafts(tx: Tx, drafts: readonly DraftToWrite[]): Prom
   const won = await insertDecisions(tx, sorted);
   const mine = won.size === sorted.length ? sorted : sorted.filter((draft) => won.has(draft.decision.callId));
   await insertApprovals(tx, approvalsOf(mine));
-  await endApprovals(
-    tx,
-    mine.flatMap(({ supersedes, decision }) =>
-      supersedes === null ? [] : [superseded(supersedes, decision.decidedAt)],
-    ),
-  );
+  await endApprovals(tx, mine.flatMap(voidedBy));
   return { won, messages: mine.flatMap(messagesOf) };
 }
 
@@ -67,17 +69,39 @@ const sortedByCall = (drafts: readonly DraftToWrite[]): DraftToWrite[] =>
 const approvalsOf = (drafts: readonly DraftToWrite[]): NewApproval[] =>
   drafts.flatMap(({ approval, proposal }) => (approval ? [{ approval, pool: proposal.call.pool }] : []));
 
-const messagesOf = ({ decision, proposal, approval }: DraftToWrite): OutgoingMessage[] =>
-  decisionMessages(decision, proposal, approval?.request);
+const messagesOf = (draft: DraftToWrite): OutgoingMessage[] => {
+  const { decision, proposal, approval } = draft;
+  const own = decisionMessages(decision, proposal, approval?.request);
+  const voided = voidMessage(draft);
+  return voided ? [voided, ...own] : own;
+};
 
-export const superseded = (approvalId: string, at: number) => ({
-  approvalId,
-  status: 'superseded' as const,
-  commandId: null,
-  decidedBy: null,
-  at,
-  reason: null,
-});
+/** The approval that the decision voids, with what takes its place. */
+function voidedBy({ voids, approval, decision }: DraftToWrite): ApprovalEnd[] {
+  if (!voids) return [];
+  const none = { commandId: null, decidedBy: null, at: decision.decidedAt, reason: null };
+  const { approvalId, as } = voids;
+  return as === 'expired'
+    ? [{ ...none, approvalId, status: 'expired' }]
+    : [{ ...none, approvalId, status: 'superseded', why: whyOf(decision), replacedBy: approval?.approvalId ?? null }];
+}
+
+function voidMessage({ voids, approval, decision, proposal }: DraftToWrite): OutgoingMessage | null {
+  if (!voids) return null;
+  const { approvalId, as } = voids;
+  if (as === 'expired') {
+    const context = contextOf(decision, proposal, 'ApprovalExpired');
+    return outgoing(TOPICS.callDecided, message('ApprovalExpired', context, { approvalId }));
+  }
+  const context = contextOf(decision, proposal, 'ApprovalSuperseded');
+  const data = { approvalId, why: whyOf(decision), replacedBy: approval?.approvalId ?? null };
+  return outgoing(TOPICS.callDecided, message('ApprovalSuperseded', context, data));
+}
+
+function whyOf({ state }: Decision): SupersededWhy {
+  if (state.kind === 'granted') return 'policy_allows';
+  return state.kind === 'refused' ? 'policy_denies' : 'policy_changed';
+}
 
 /** What the rows say now, to be sent once more (P2). */
 export async function repeatMessages(tx: Tx, stored: Iterable<StoredDecision>): Promise<OutgoingMessage[]> {

@@ -18,10 +18,23 @@ export const APPROVAL_AUDIT = {
       policy_digest: digest(({ policyDigest }) => policyDigest),
       requester: name(({ requester }) => requester.id),
       approver_roles: names(({ approverRoles }) => approverRoles),
+      quorum: number(({ quorum }) => quorum),
       reasons: names(({ reasons }) => reasons),
       risk: word(({ risk }) => risk),
       side_effects: word(({ sideEffects }) => sideEffects),
       expires_at: instant(({ expiresAt }) => expiresAt),
+    },
+  },
+  ApprovalCounted: {
+    name: 'approval.counted',
+    identity: ({ approvalId, approver }) => [approvalId, approver.id],
+    fields: {
+      approval_id: name(({ approvalId }) => approvalId),
+      approval_digest: digest((counted) => counted.digest),
+      approver: name(({ approver }) => approver.id),
+      command_id: name(({ commandId }) => commandId),
+      approvals: number(({ count }) => count),
+      quorum: number(({ quorum }) => quorum),
     },
   },
   ApprovalDecided: {
@@ -42,6 +55,24 @@ export const APPROVAL_AUDIT = {
       approval_id: name(({ approvalId }) => approvalId),
       command_id: name(({ commandId }) => commandId),
       error_code: code((refused) => refused.code),
+    },
+  },
+  ApprovalSuperseded: {
+    name: 'approval.superseded',
+    identity: ({ approvalId }) => [approvalId],
+    fields: {
+      approval_id: name(({ approvalId }) => approvalId),
+      why: word(({ why }) => why),
+      replaced_by: name(({ replacedBy }) => replacedBy),
+    },
+  },
+  ApprovalWithdrawn: {
+    name: 'approval.withdrawn',
+    identity: ({ approvalId }) => [approvalId],
+    fields: {
+      approval_id: name(({ approvalId }) => approvalId),
+      principal: name(({ by }) => by.id),
+      command_id: name(({ commandId }) => commandId),
     },
   },
   ApprovalExpired: {

@@ -19,6 +19,8 @@ export const approvalRequestedSchema = z.object({
   requester: principalSchema,
   approverRoles: z.array(z.string()),
   forbidSelf: z.boolean(),
+  /** How many different people must approve. */
+  quorum: z.int().min(1).default(1),
   reasons: z.array(z.string()),
   /** RFC 3339. */
   expiresAt: z.string(),
@@ -44,6 +46,47 @@ export const approvalDecidedSchema = z.object({
   reason: z.string().nullable(),
 });
 export type ApprovalDecided = z.infer<typeof approvalDecidedSchema>;
+
+/** The requester, or who keeps the run, takes the question back: nobody need decide any more. */
+export const withdrawApprovalSchema = z.object({
+  commandId: z.string().min(1).max(64),
+  approvalId: z.string(),
+  principal: principalSchema,
+  reason: z.string().max(2000).nullable(),
+});
+export type WithdrawApproval = z.infer<typeof withdrawApprovalSchema>;
+
+export const approvalWithdrawnSchema = z.object({
+  commandId: z.string(),
+  approvalId: z.string(),
+  by: principalSchema,
+  reason: z.string().nullable(),
+});
+export type ApprovalWithdrawn = z.infer<typeof approvalWithdrawnSchema>;
+
+/** One of several approvals that are needed; the last one is an ApprovalDecided. */
+export const approvalCountedSchema = z.object({
+  commandId: z.string(),
+  approvalId: z.string(),
+  digest: digestSchema,
+  approver: principalSchema,
+  /** So many have approved, this one among them. */
+  count: z.int().min(1),
+  quorum: z.int().min(2),
+});
+export type ApprovalCounted = z.infer<typeof approvalCountedSchema>;
+
+export const supersededWhySchema = z.enum(['policy_changed', 'policy_denies', 'policy_allows', 'edited']);
+export type SupersededWhy = z.infer<typeof supersededWhySchema>;
+
+/** What was asked is no longer what would run: no decision on it counts any more. */
+export const approvalSupersededSchema = z.object({
+  approvalId: z.string(),
+  why: supersededWhySchema,
+  /** The approval that is asked for instead; null = none is. */
+  replacedBy: z.string().nullable(),
+});
+export type ApprovalSuperseded = z.infer<typeof approvalSupersededSchema>;
 
 /** A decision that does not count: stale digest, own request, missing role, already decided. */
 export const approvalRefusedSchema = z.object({

@@ -1,0 +1,82 @@
+import { errorFields, type Worker } from '#runtime';
+import { lockPendingUnderOther } from '../adapters/approval.repository.ts';
+import { endAsked, latestDecisions } from '../adapters/decision.repository.ts';
+import { fromVerdict } from '../domain/decide.ts';
+import type { Decision } from '../domain/decision.ts';
+import type { PolicyParts } from './policy-parts.ts';
+import { writeDrafts, type DraftToWrite } from './write-drafts.ts';
+
+const LIMIT = 100;
+const AGAIN_MS = 1_000;
+
+/**
+ * Policies are read at the start: what waits for a person under other ones is judged again then, once, also when nobody
+ * decides it. Denied now: the call ends so. Asked for still: another request takes the place of the old one, whose digest
+ * names a policy that is no longer in force. Allowed without a person: it is granted. Only what was asked before the start:
+ * two replicas with different policies, as in a rolling update, do not answer each other for ever.
+ */
+export class RejudgePending implements Worker {
+  readonly #parts: PolicyParts;
+  readonly #before: number;
+  #stopped = false;
+  #timer: NodeJS.Timeout | null = null;
+  #running: Promise<void> | null = null;
+
+  constructor(parts: PolicyParts) {
+    this.#parts = parts;
+    this.#before = parts.clock.now();
+  }
+
+  start(): void {
+    this.#running ??= this.#judgeAll()
+      .catch((error: unknown) => {
+        this.#parts.log.warn(errorFields(error), 'waiting approvals could not be judged again; it is tried again');
+        if (!this.#stopped) this.#timer = setTimeout(() => this.start(), AGAIN_MS);
+      })
+      .finally(() => {
+        this.#running = null;
+      });
+  }
+
+  async drain(): Promise<void> {
+    this.#stopped = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  async #judgeAll(): Promise<void> {
+    while (!this.#stopped && (await rejudgePending(this.#parts, this.#before)) > 0);
+  }
+}
+
+/**
+ * @param before epoch milliseconds
+ * @returns how many were judged again
+ */
+export async function rejudgePending({ maker, database, outbox, clock }: PolicyParts, before: number): Promise<number> {
+  const { count, staged } = await database.transaction(async (tx) => {
+    const waiting = await lockPendingUnderOther(tx, maker.policyDigest, before, LIMIT);
+    if (waiting.length === 0) return { count: 0, staged: null };
+    const stored = await latestDecisions(
+      tx,
+      waiting.map(({ callId }) => callId),
+    );
+    const contracts = await maker.contractsOf([...stored.values()].map(({ proposal }) => proposal.call));
+    const now = clock.now();
+    const ended: Decision[] = [];
+    const drafts: DraftToWrite[] = [];
+    for (const { callId, approvalId } of waiting) {
+      const { decision, proposal } = stored.get(callId)!;
+      const verdict = maker.judge(proposal, contracts);
+      const outcome = { ...fromVerdict(verdict), voids: { approvalId, as: 'superseded' as const } };
+      ended.push({ ...decision, state: { kind: 'superseded', approvalId }, decidedAt: now });
+      const draft = maker.draft(proposal, decision.decisionNo + 1, outcome, contracts, now, decision.returns);
+      drafts.push({ ...draft, proposalBytes: null });
+    }
+    await endAsked(tx, ended);
+    const { messages } = await writeDrafts(tx, drafts);
+    return { count: waiting.length, staged: await outbox.append(tx, messages) };
+  });
+  if (staged) outbox.emit(staged);
+  return count;
+}
