@@ -75,13 +75,22 @@ export const CONTRACTS: readonly ToolContract[] = [
   }),
 ];
 
-export const TOOLSET = CONTRACTS.map((contract) => ({ tool: toolKey(contract), digest: contractDigest(contract) }));
-export const SHELF: ContractShelf = new Map(
-  CONTRACTS.map((contract) => {
-    const validator = compileInput(contract);
-    return [contractDigest(contract), { contract, validate: (args: unknown) => validator.validate(args) }];
-  }),
-);
+const refOf = (contract: ToolContract) => ({ tool: toolKey(contract), digest: contractDigest(contract) });
+const shelfOf = (contracts: readonly ToolContract[]): ContractShelf =>
+  new Map(
+    contracts.map((contract) => {
+      const validator = compileInput(contract);
+      return [contractDigest(contract), { contract, validate: (args: unknown) => validator.validate(args) }];
+    }),
+  );
+export const TOOLSET = CONTRACTS.map(refOf);
+export const SHELF = shelfOf(CONTRACTS);
+
+/** Tools of the files of cases, in a namespace of the tests. */
+export function toolsOf(given: readonly Pick<ToolContractInput, 'name' | 'layer' | 'input'>[]) {
+  const contracts = given.map(tool);
+  return { toolset: contracts.map(refOf), shelf: shelfOf(contracts) };
+}
 
 export const ALICE = { id: 'user:alice', kind: 'user', roles: ['agent'] } as const;
 export const alice = { ...ALICE, roles: [...ALICE.roles] };
@@ -142,7 +151,7 @@ export function settledData(own: Partial<CallSettled> & { sources?: string[]; mo
 
 export const failedData = (
   status: CallSettled['status'],
-  code: 'TOOL_ERROR' | 'OUTCOME_UNKNOWN' | 'PERMISSION_DENIED' = 'TOOL_ERROR',
+  code: 'TOOL_ERROR' | 'OUTCOME_UNKNOWN' | 'PERMISSION_DENIED' | 'APPROVAL_DENIED' = 'TOOL_ERROR',
 ): CallSettled =>
   settledData({
     status,

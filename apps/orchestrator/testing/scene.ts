@@ -1,7 +1,15 @@
 import type { CallSettled, MessageData, MessageType, Principal, StartRun, WrittenBudgets } from '#contracts';
 import type { Call, Run } from '../src/domain/run-state.ts';
 import { step } from '../src/domain/saga.table.ts';
-import type { Dropped, Emission, Input, InputOf, InputType, SettlementSource } from '../src/domain/saga.types.ts';
+import type {
+  ContractShelf,
+  Dropped,
+  Emission,
+  Input,
+  InputOf,
+  InputType,
+  SettlementSource,
+} from '../src/domain/saga.types.ts';
 import { alice, settledData, SHELF, startData } from './fixtures.ts';
 
 export const RUN_ID = 'run_01hzzzzzzz0000000000000000';
@@ -12,9 +20,14 @@ export class Scene {
   now = Date.parse('2026-01-01T00:00:00.000Z');
   readonly said: Emission[] = [];
   readonly dropped: Dropped[] = [];
+  readonly #contracts: ContractShelf;
+
+  constructor(contracts: ContractShelf = SHELF) {
+    this.#contracts = contracts;
+  }
 
   give(input: Input): Emission[] {
-    const next = step(this.run, input, { now: this.now, contracts: SHELF });
+    const next = step(this.run, input, { now: this.now, contracts: this.#contracts });
     this.run = next.run;
     this.said.push(...next.out);
     if (next.dropped) this.dropped.push(next.dropped);

@@ -21,6 +21,7 @@ import { nextInputTokens } from './usage.ts';
  * L3 when a call's turn has come: calls at once, repetition and failures of its tool in a row (release-gate.ts). A call
  *    that is out counts as one that will change nothing until it has ended: the next one like it waits for it.
  * L4 a refusal for repetition or failures is advice first: the run stops when the refused thing is proposed again.
+ *    A client asks no model: result bytes stop its run as soon as they are passed.
  * L5 what a stop leaves is answered: each proposal has its settlement, and its result waits for the next request.
  */
 
@@ -44,10 +45,11 @@ export function stopBeforeTurn(run: Run): End | null {
     return limitEnd('maxOutputTokens', maxOutputTokens, `${used.outputTokens} tokens were used`);
   if (used.costUsd > 0 && used.costUsd >= maxCostUsd)
     return limitEnd('maxCostUsd', maxCostUsd, `${used.costUsd.toFixed(4)} US dollars were used`);
-  if (used.resultBytes > maxResultBytes)
-    return limitEnd('maxResultBytes', maxResultBytes, `the results have ${used.resultBytes} bytes`);
-  return null;
+  return used.resultBytes > maxResultBytes ? bytesEnd(maxResultBytes, used.resultBytes) : null;
 }
+
+const bytesEnd = (limit: number, bytes: number): End =>
+  limitEnd('maxResultBytes', limit, `the results have ${bytes} bytes`);
 
 /** What is left for the next turn. */
 export function turnLimits(run: Run): { maxOutputTokens: number; maxCostUsd: number | null } {
@@ -61,9 +63,11 @@ export function turnLimits(run: Run): { maxOutputTokens: number; maxCostUsd: num
 
 /** null: the run may take or release more calls. Looks at the episode alone: what stopped an earlier one was answered by a raise. */
 export function stopAfterCalls(run: Run): End | null {
-  const { maxCalls, maxRepeats, maxToolFailures, maxCorrections } = budgetsOf(run);
+  const { maxCalls, maxRepeats, maxToolFailures, maxCorrections, maxResultBytes } = budgetsOf(run);
   const from = run.state.resumes.at(-1)?.batch ?? 0;
   const recent = run.state.calls.filter((call): call is SettledCall => isSettled(call) && call.batch >= from);
+  if (run.definition.driver === 'client' && run.state.used.resultBytes > maxResultBytes)
+    return bytesEnd(maxResultBytes, run.state.used.resultBytes);
   if (recent.some((call) => call.limit === 'maxCalls'))
     return limitEnd('maxCalls', maxCalls, `${callsUsed(run.state.calls)} calls were made and more were proposed`);
   const repeated = insisted(recent, 'maxRepeats', (call) => call.asked);

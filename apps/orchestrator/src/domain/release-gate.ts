@@ -1,3 +1,4 @@
+import type { ErrorCode } from '#kernel';
 import { callError } from './call-error.ts';
 import type { Refusal } from './admit-batch.ts';
 import { failuresInARow, repeatsOf, shortDigest } from './limits.ts';
@@ -11,8 +12,12 @@ export function releaseGate(run: Run, calls: readonly Call[], { tool, bound }: H
   if (run.definition.driver === 'call') return 'open';
   const { maxRepeats, maxToolFailures } = budgetsOf(run);
   const asked = shortDigest(bound.argumentsDigest);
-  if (calls.some((call) => isSettled(call) && call.status === 'denied' && call.asked === asked))
-    return repeated('The same call was denied in this run.');
+  const denied = calls.find((call) => isSettled(call) && call.status === 'denied' && call.asked === asked);
+  if (denied && isSettled(denied))
+    return repeated(
+      'The same call was denied in this run: nobody is asked again.',
+      denied.errorCode ?? 'PERMISSION_DENIED',
+    );
   const { unchanged, out } = repeatsOf(calls, asked);
   if (unchanged >= maxRepeats)
     return repeated(`The same call was made ${unchanged} times and nothing changed (maxRepeats ${maxRepeats}).`);
@@ -27,10 +32,10 @@ export function releaseGate(run: Run, calls: readonly Call[], { tool, bound }: H
   return unchanged + out >= maxRepeats ? 'wait' : 'open';
 }
 
-const repeated = (why: string): Refusal => ({
+const repeated = (why: string, code: ErrorCode = 'REPEATED_CALL'): Refusal => ({
   limit: 'maxRepeats',
   error: callError(
-    'REPEATED_CALL',
+    code,
     `${why} Use what is known, change the arguments or the tool, or answer with what stands in the way; the same call again ends the run.`,
   ),
 });

@@ -143,12 +143,32 @@ describe('repetition is recognised by what is done and what came of it', () => {
     expect(errors(scene)).toEqual([[id(4), 'REPEATED_CALL']]);
   });
 
-  it('a denied call that is proposed again is refused without asking again', () => {
-    const scene = begin({});
-    scene.turn(1, flag());
-    scene.settle(id(1), { ...failedData('denied', 'PERMISSION_DENIED'), settledBy: 'policy' }, { kind: 'policy' });
-    expect(types(scene.turn(2, flag()))).toEqual(['TurnRecorded', 'CallSettled', 'RequestTurn']);
-    expect(errors(scene)).toEqual([[id(2), 'REPEATED_CALL']]);
+  it.each(['PERMISSION_DENIED', 'APPROVAL_DENIED'] as const)(
+    'a call that ended %s is refused as before when it is proposed again, and nobody is asked; insisting ends the run',
+    (code) => {
+      const scene = begin({});
+      scene.turn(1, flag());
+      scene.settle(id(1), { ...failedData('denied', code), settledBy: 'policy' }, { kind: 'policy' });
+      expect(types(scene.turn(2, flag(), alerts()))).toEqual(['TurnRecorded', 'CallSettled', 'CallProposed']);
+      expect(errors(scene)).toEqual([[id(2), code]]);
+      expect(callIds(scene.all('CallProposed'))).toEqual([id(1), id(3)]);
+      expect(scene.all('CallSettled')[0]!.data.error!.message).toContain('nobody is asked again');
+      scene.settle(id(3));
+      expect(types(scene.turn(3, flag()))).toEqual(['TurnRecorded', 'CallSettled', 'RunEnded']);
+      expect(end(scene)).toMatchObject({ status: 'budget_exhausted', cause: { limit: 'maxRepeats' } });
+    },
+  );
+
+  it('maxResultBytes stops a run that the client drives; what is out comes to its end, and a raise goes on', () => {
+    const scene = begin({ maxResultBytes: 3 }, 'client');
+    scene.propose('c1', [id(1)], 'ops.read_alerts', { service: 'a' });
+    scene.propose('c2', [id(2)], 'ops.read_alerts', { service: 'b' });
+    expect(scene.settle(id(1), view('four'))).toEqual([]);
+    expect(types(scene.propose('c3', [id(3)], 'ops.list_regions', {}))).toEqual(['CommandRefused']);
+    expect(types(scene.settle(id(2), view('four')))).toEqual(['RunEnded']);
+    expect(end(scene)).toMatchObject({ status: 'budget_exhausted', cause: { limit: 'maxResultBytes' } });
+    expect(types(scene.resume({ maxResultBytes: 8 }))).toEqual(['RunResumed']);
+    expect(types(scene.propose('c4', [id(4)], 'ops.list_regions', {}))).toEqual(['CallProposed']);
   });
 
   it('a client that insists is stopped, too', () => {
