@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { faults } from '#kernel';
 import { LocalLine } from './local-line.ts';
 import type { LockAnswer, LockHandle, LockPort, LockRequest } from './lock.port.ts';
 import type { LockStore } from './lock-store.port.ts';
@@ -74,8 +75,10 @@ export class WaitingRoom implements LockPort {
     const queue = request.waitMs > 0;
     for (let delay = POLL_FIRST_MS; ; delay = Math.min(delay * 2, POLL_CAP_MS)) {
       const asked = performance.now();
+      faults.at?.('locks', 'before-lock-take');
       const taken = await this.#store.take({ resources, owner: request.owner, ttlMs: Math.ceil(request.ttlMs), queue });
       this.#healthy = true;
+      faults.at?.('locks', 'after-lock-take');
       if (taken) return asked + request.ttlMs;
       if (!queue || signal.aborted || this.#closed) break;
       await pause(delay / 2 + Math.random() * (delay / 2), undefined, { signal }).catch(() => undefined);
@@ -96,9 +99,11 @@ export class WaitingRoom implements LockPort {
     const release = async (): Promise<void> => {
       if (!this.#held.delete(held)) return;
       clearInterval(timer);
+      faults.at?.('locks', 'before-lock-release');
       await this.#store.free(resources, owner).catch(() => {
         this.#healthy = false;
       });
+      faults.at?.('locks', 'after-lock-release');
       leave();
     };
     return { lost: lost.signal, release };
@@ -106,7 +111,9 @@ export class WaitingRoom implements LockPort {
 
   async #renew(held: Held): Promise<void> {
     const asked = performance.now();
+    faults.at?.('locks', 'before-lock-renew');
     const kept = await this.#store.renew(held.resources, held.owner, held.ttlMs).catch(() => null);
+    faults.at?.('locks', 'after-lock-renew');
     if (kept === true) {
       held.endsAt = asked + held.ttlMs;
       return;

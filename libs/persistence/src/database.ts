@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import pg from 'pg';
-import { InfrastructureError } from '#kernel';
+import { faults, InfrastructureError } from '#kernel';
 import { withBinaryArrays } from './binary-arrays.ts';
 
 /**
@@ -138,8 +138,10 @@ export class Database implements Sql {
     let broken: Error | undefined;
     let committed: Promise<void> | undefined;
     const commit = async (): Promise<void> => {
+      faults.at?.(this.schema, 'before-commit');
       const { command } = await this.#send(client, 'commit').catch(raise);
       if (command !== 'COMMIT') throw new Error(`the transaction ended by ${command}: a statement in it had failed`);
+      faults.at?.(this.schema, 'after-commit');
     };
     const tx: Tx = {
       ...wrap({ query: (config) => this.#send(client, config) }, () => {

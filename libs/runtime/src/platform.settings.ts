@@ -33,6 +33,10 @@ export const platformSettings = {
     .describe('Redis for lock waits; absent = waits are ordered by PostgreSQL'),
   COUNTERSIGN_POOLS: listSetting('default').describe('all executor pools of the installation'),
   COUNTERSIGN_DEV: flagSetting().describe('development mode: unauthenticated callers, loopback only'),
+  COUNTERSIGN_FAULT_FILE: z
+    .string()
+    .optional()
+    .describe('for fault tests, in development mode only: a file that names the place at which this process is killed'),
   COUNTERSIGN_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')

@@ -1,3 +1,4 @@
+import { faults } from '#kernel';
 import type { Database, Outbox, Tx } from '#persistence';
 import type { OutgoingMessage } from '#contracts';
 import { giveUpLeases, renewLeases, returnQueuedCall, type LeaseRef } from './hold-leases.query.ts';
@@ -52,13 +53,18 @@ export class JournalRepository {
     this.#owner = owner;
   }
 
-  intend(requests: readonly IntentRequest[]): Promise<IntentAnswer[]> {
-    return intendCalls(this.#database, this.#owner, requests);
+  async intend(requests: readonly IntentRequest[]): Promise<IntentAnswer[]> {
+    faults.at?.('executor', 'before-intent');
+    const answers = await intendCalls(this.#database, this.#owner, requests);
+    faults.at?.('executor', 'after-intent');
+    return answers;
   }
 
   /** Records outcomes and publishes them, or the records that stood already. Null = no longer ours. */
   async settle(outcomes: readonly Outcome[]): Promise<readonly (Settled | null)[]> {
+    faults.at?.('executor', 'before-outcome');
     const { answers, outgoingId } = await settleCalls(this.#database, this.#owner, outcomes);
+    faults.at?.('executor', 'after-outcome');
     if (outgoingId !== null) {
       const recordedNow = outcomes.filter((_, index) => answers[index]?.recorded === null);
       this.#outbox.emit({ ids: [outgoingId], messages: recordedNow.map((outcome) => outcome.settlement) });

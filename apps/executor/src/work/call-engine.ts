@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { faults } from '#kernel';
 import { errorFields, type Log } from '#runtime';
 import { nextStep, pauseBefore, type NextStep } from '../domain/next-step.ts';
 import type { PreparedCall } from '../domain/prepared-call.ts';
@@ -59,12 +60,14 @@ export class CallEngine {
     const needed = call.contract.timeoutMs + this.#options.marginMs;
     for (;;) {
       if (lease && !(await this.#options.leases.ensure(lease, needed))) return null;
+      faults.at?.('executor', 'before-send');
       let sending = false;
       let tooLate = false;
       const onSending = (): void => {
         tooLate = lease !== null && lease.remaining <= needed;
         if (tooLate) throw new Error('the lease does not outlast the timeout of the tool');
         sending = true;
+        faults.at?.('executor', 'sending');
       };
       const outcome = await this.#options.runner
         .run({
@@ -80,6 +83,7 @@ export class CallEngine {
           onSending,
         })
         .catch((error: unknown) => this.#broken(call, error, sending));
+      faults.at?.('executor', 'after-answer');
       if (lease?.signal.aborted) return null;
       if (!tooLate) return outcome;
     }
@@ -113,7 +117,9 @@ export class CallEngine {
     if (outcome.kind !== 'answered') throw new TypeError('only an answer succeeds');
     try {
       const about = { callId: call.callId, tool: call.claims.tool, tenant: call.claims.tenant };
+      faults.at?.('executor', 'before-views');
       const result = await this.#options.views(call.contract, outcome.value, outcome.raw, about);
+      faults.at?.('executor', 'after-views');
       return { ...base, status: 'succeeded', effect, result };
     } catch (error) {
       // A fault of the views does not undo the effect and must not provoke a repeat.

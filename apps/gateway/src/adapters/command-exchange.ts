@@ -1,6 +1,6 @@
 import type { Publisher } from '#bus';
 import { MAX_MESSAGE_BYTES, outgoing, type Message } from '#contracts';
-import { InfrastructureError } from '#kernel';
+import { faults, InfrastructureError } from '#kernel';
 import { HttpProblem } from '../domain/problem.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Watch, Watchers } from './watchers.ts';
@@ -58,8 +58,9 @@ export class CommandExchange {
       }
       const watch = this.#watchers.open(exchange.watched);
       try {
+        faults.at?.('gateway', 'before-publish');
         const published = this.#publisher.publish([bytes]);
-        published.catch((error: unknown) => watch.fail(error));
+        published.then(() => faults.at?.('gateway', 'after-publish')).catch((error: unknown) => watch.fail(error));
         const answer = exchange.waitMs > 0 ? await this.#wait(exchange, watch) : undefined;
         if (answer !== undefined) return answer;
         await published;

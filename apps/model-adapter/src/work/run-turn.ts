@@ -6,7 +6,7 @@ import {
   type ToolContract,
   type TurnFailed,
 } from '#contracts';
-import { CountersignError, InfrastructureError, type Clock, type ErrorCode } from '#kernel';
+import { CountersignError, faults, InfrastructureError, type Clock, type ErrorCode } from '#kernel';
 import type { Database } from '#persistence';
 import type { Provider, TranscriptItem, TurnToAsk } from '#providers';
 import type { ClaimedTurn } from '../adapters/claim-turns.query.ts';
@@ -80,7 +80,9 @@ export async function runTurn(claimed: ClaimedTurn, deps: TurnDependencies, sign
       return ended(failed('BUDGET_EXHAUSTED', reserved.message, { limit: reserved.limit }), [], null, 0);
     const wire = provider.buildRequest({ ...toAsk, maxOutputTokens: reserved.maxOutputTokens });
     const offered = JSON.stringify(wire.tools ?? []);
+    faults.at?.('model-adapter', 'before-send');
     const { answer, attempts } = await askProvider(provider, wire, { turn, transcript: whole }, deps.limits, signal);
+    faults.at?.('model-adapter', 'after-answer');
     const usage = priced(reserved, answer.usage);
     if (answer.kind === 'unusable') {
       const limit = cutOffBy(answer, reserved);

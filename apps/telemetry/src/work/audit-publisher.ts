@@ -1,4 +1,5 @@
 import type { Publisher } from '#bus';
+import { faults } from '#kernel';
 import type { Database } from '#persistence';
 import { errorFields, type Log, type Worker } from '#runtime';
 import { advancePublished } from '../adapters/advance-published.query.ts';
@@ -81,7 +82,9 @@ export class AuditPublisher implements Worker {
       const records = this.#queue;
       this.#queue = [];
       try {
+        faults.at?.('telemetry', 'before-publish');
         await this.#publisher.publish(records.map(auditMessage));
+        faults.at?.('telemetry', 'after-publish');
         await advancePublished(this.#database, spansOf(records));
         this.#onPublished(records.length);
       } catch (error) {

@@ -1,4 +1,5 @@
 import type { Consumer } from 'kafkajs';
+import { faults } from '#kernel';
 import type { BusLog } from '../bus-log.port.ts';
 import type { PartitionTracker } from './partition-tracker.ts';
 import { within } from './within.ts';
@@ -11,14 +12,16 @@ const LAST_COMMIT_MS = 5_000;
 /** Commits of one consumer: merged, one request at a time. */
 export class OffsetCommits {
   readonly #consumer: Consumer;
+  readonly #group: string;
   readonly #trackers: () => Iterable<PartitionTracker>;
   readonly #log: BusLog;
   #timer: NodeJS.Timeout | null = null;
   #committing: Promise<void> | null = null;
   #ended = false;
 
-  constructor(consumer: Consumer, trackers: () => Iterable<PartitionTracker>, log: BusLog) {
+  constructor(consumer: Consumer, group: string, trackers: () => Iterable<PartitionTracker>, log: BusLog) {
     this.#consumer = consumer;
+    this.#group = group;
     this.#trackers = trackers;
     this.#log = log;
     // kafkajs may skip a commit silently while it reconnects; only this event says that one was made
@@ -44,8 +47,10 @@ export class OffsetCommits {
     if (this.#ended || this.#committing) return;
     const due = this.#due();
     if (due.length === 0) return;
+    faults.at?.(this.#group, 'before-offset-commit');
     this.#committing = this.#consumer
       .commitOffsets(due)
+      .then(() => faults.at?.(this.#group, 'after-offset-commit'))
       .catch((error: unknown) =>
         this.#log.debug({ error: error instanceof Error ? error.name : typeof error }, 'bus.commit-failed'),
       )

@@ -79,7 +79,12 @@ export class RecordConsumer {
       allowAutoTopicCreation: false,
       retry: { ...CLIENT_RETRY, restartOnFailure: async () => !this.#stopping },
     });
-    this.#commits = new OffsetCommits(this.#consumer, () => this.#trackers.values(), options.connection.log);
+    this.#commits = new OffsetCommits(
+      this.#consumer,
+      options.groupId,
+      () => this.#trackers.values(),
+      options.connection.log,
+    );
     this.#joined.promise.catch(() => undefined);
     this.#listen();
   }

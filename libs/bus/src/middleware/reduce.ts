@@ -1,4 +1,4 @@
-import { CountersignError, InfrastructureError, type RetryClass } from '#kernel';
+import { CountersignError, faults, InfrastructureError, type RetryClass } from '#kernel';
 import type { Step } from '../router.ts';
 
 /** A refusal by the handler is final; everything else may be a passing fault. */
@@ -7,7 +7,9 @@ const MAY_PASS: ReadonlySet<RetryClass> = new Set(['backoff', 'contract']);
 /** Innermost: the group's own reducer. Its failure is the failure of each message of the batch. */
 export const reduce: Step = (context) => async (batch) => {
   try {
+    faults.at?.(context.spec.group, 'received');
     await context.spec.reduce(batch.map((work) => ({ message: work.body.decode(), delivery: work.delivery })));
+    faults.at?.(context.spec.group, 'handled');
     return [];
   } catch (error) {
     if (error instanceof InfrastructureError) throw error;

@@ -1,4 +1,5 @@
 import type { OutgoingMessage } from '#contracts';
+import { faults } from '#kernel';
 import type { Database, Tx } from '../database.ts';
 import { appendOutgoing } from './append-outgoing.query.ts';
 import { claimDueOutgoing } from './claim-due-outgoing.query.ts';
@@ -56,10 +57,14 @@ export class Outbox {
   emit(staged: Staged): void {
     if (staged.ids.length === 0) return;
     for (const id of staged.ids) this.#publishing.add(id);
+    faults.at?.(this.#options.database.schema, 'before-publish');
     const work = this.#options
       .publish(staged.messages)
       .finally(() => staged.ids.forEach((id) => this.#publishing.delete(id)))
-      .then(() => this.#acknowledge(staged.ids))
+      .then(() => {
+        faults.at?.(this.#options.database.schema, 'after-publish');
+        return this.#acknowledge(staged.ids);
+      })
       .catch(this.#options.onError)
       .finally(() => this.#inWork.delete(work));
     this.#inWork.add(work);
@@ -126,12 +131,14 @@ export class Outbox {
       while (this.#acknowledged.length > 0) {
         const ids = this.#acknowledged;
         this.#acknowledged = [];
+        faults.at?.(this.#options.database.schema, 'before-acknowledge');
         await this.#options.database.change({
           name: 'delete-acknowledged',
           text: `with off as (select set_config('synchronous_commit', 'off', true))
                  delete from outgoing using off where id = any($1::bigint[])`,
           values: [ids],
         });
+        faults.at?.(this.#options.database.schema, 'after-acknowledge');
       }
     } finally {
       this.#acknowledging = null; // in the same tick as the last look: nothing can slip in between

@@ -13,6 +13,7 @@ import { createLog, errorFields, type Log } from '../log.ts';
 import { platformSettings, SERVICE_NAMES, type PlatformSettings } from '../platform.settings.ts';
 import { CLIENT_SETTING_NAMES, SERVICE_SETTING_NAMES } from '../service-settings.ts';
 import { resolveSettings, type Environment, type SettingsShape } from '../settings.ts';
+import { armFaults } from './arm-faults.ts';
 import { checkConsumers, checkPools } from './boot-checks.ts';
 import { checkDatabase } from './check-database.ts';
 import type { NestDoor } from './nest-app.ts';
@@ -69,6 +70,7 @@ export async function openServices(
   ]) as PlatformSettings;
   checkMode(doors, settings);
   checkPools(settings);
+  if (settings.COUNTERSIGN_FAULT_FILE !== undefined) armFaults(settings.COUNTERSIGN_FAULT_FILE);
   const closers: (() => Promise<void>)[] = [];
   const rollback = async (): Promise<void> => {
     for (const close of closers.reverse()) await close().catch(() => undefined);
@@ -97,6 +99,11 @@ function givenDatabases(doors: readonly AnyDoor[], env: Environment): (readonly 
 }
 
 function checkMode(doors: readonly AnyDoor[], settings: PlatformSettings): void {
+  if (settings.COUNTERSIGN_FAULT_FILE !== undefined && !settings.COUNTERSIGN_DEV)
+    throw new CountersignError(
+      'INVALID_ARGS',
+      'COUNTERSIGN_FAULT_FILE kills this process: it is for fault tests, with COUNTERSIGN_DEV=1 alone. Unset it.',
+    );
   const complete = SERVICE_NAMES.every((name) => doors.some((door) => door.name === name));
   if (!complete && settings.COUNTERSIGN_KAFKA_BROKERS.length === 0) {
     throw new CountersignError(
