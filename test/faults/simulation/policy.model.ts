@@ -7,13 +7,13 @@ import {
   type AgainFacts,
   type FinalOutcome,
 } from '../../../apps/policy/src/domain/decide.ts';
-import type { Decision, DecisionState, Proposal } from '../../../apps/policy/src/domain/decision.ts';
+import type { Decision, DecisionState, Proposal, UsedApproval } from '../../../apps/policy/src/domain/decision.ts';
 import type { Verdict } from '../../../apps/policy/src/domain/judge-call.ts';
 import { refusal, refusalError, type Refusal } from '../../../apps/policy/src/domain/refusal.ts';
 import { approvalData, decisionData, failedData, settledData } from '../../../apps/orchestrator/testing/fixtures.ts';
 import type { Bus, Grant, Tell } from './ring.types.ts';
 
-const GRANT_S = 60;
+const GRANT_MS = 60_000;
 const APPROVAL_MS = 40_000;
 const POLICY = `sha256:${'3'.repeat(64)}`;
 
@@ -82,7 +82,7 @@ export class PolicyModel {
     approval.status = choice;
     const state: DecisionState =
       choice === 'approved'
-        ? this.#grant({ approvalId, approver: BOB.id }, now)
+        ? this.#grant({ approvalId, approvers: [BOB.id] }, now, approval.expiresAt)
         : refusal('denied', 'APPROVAL_DENIED', 'no', approvalId);
     const next = { decision: { ...decision, state }, proposal };
     this.#latest.set(approval.callId, next);
@@ -127,13 +127,15 @@ export class PolicyModel {
 
   #facts({ decision }: Known, now: number): AgainFacts {
     const used = decision.state.kind === 'granted' ? decision.state.approval : null;
-    const approval = used ? this.#approvals.get(used.approvalId)!.status : null;
+    const kept = used ? this.#approvals.get(used.approvalId)! : null;
+    const approval = kept && { ...kept, overdue: now >= kept.expiresAt, carried: true };
     return { verdict: this.#verdict(decision.callId), policyDigest: POLICY, approval, now };
   }
 
   #write(proposal: Proposal, decisionNo: number, outcome: FinalOutcome, now: number, returns: number): void {
     const { callId } = proposal;
-    if (outcome.supersedes !== undefined) this.#approvals.get(outcome.supersedes)!.status = 'superseded';
+    const { voids } = outcome;
+    if (voids !== undefined) this.#approvals.get(voids.approvalId)!.status = voids.as;
     const state = this.#stateOf(callId, decisionNo, outcome, now);
     const decision: Decision = {
       callId,
@@ -152,7 +154,7 @@ export class PolicyModel {
   }
 
   #stateOf(callId: string, decisionNo: number, outcome: FinalOutcome, now: number): DecisionState {
-    if (outcome.kind === 'grant') return this.#grant(outcome.approval, now);
+    if (outcome.kind === 'grant') return this.#grant(outcome.approval, now, outcome.notAfter);
     if (outcome.kind === 'refuse') return outcome.refusal;
     const approvalId = `appr-${callId}-${decisionNo}`;
     this.#approvals.set(approvalId, { callId, expiresAt: now + APPROVAL_MS, status: 'pending' });
@@ -160,8 +162,9 @@ export class PolicyModel {
     return { kind: 'asked', approvalId };
   }
 
-  #grant(approval: (DecisionState & { kind: 'granted' })['approval'], now: number): DecisionState {
-    return { kind: 'granted', token: 'signed', expiresAt: Math.floor(now / 1000) + GRANT_S, approval };
+  #grant(approval: UsedApproval | null, now: number, notAfter = Infinity): DecisionState {
+    const expiresAt = Math.floor(Math.min(now + GRANT_MS, notAfter) / 1000);
+    return { kind: 'granted', token: 'signed', expiresAt, approval };
   }
 
   /** The same rows say the same (P2). */
