@@ -1,5 +1,6 @@
 import { ContractCache, type ContractSource } from '#registry';
 import { defineDoor } from '#runtime';
+import { findApprovalChange } from './adapters/approval-change.query.ts';
 import { findApproval, listApprovals, type ApprovalsAsked } from './adapters/approval-views.query.ts';
 import { CedarEngine } from './adapters/cedar-engine.ts';
 import { checkPolicies, readPolicyFiles } from './adapters/read-policies.ts';
@@ -36,6 +37,8 @@ export const policyDoor = defineDoor({
         publicKeys: () => publicKeys(database),
         approval: ({ tenant, approvalId }: { tenant: string; approvalId: string }) =>
           findApproval(database, tenant, approvalId),
+        approvalChange: ({ tenant, approvalId, digest }: { tenant: string; approvalId: string; digest: string }) =>
+          findApprovalChange(database, tenant, approvalId, digest),
         approvals: (asked: ApprovalsAsked) => listApprovals(database, asked),
       },
     };

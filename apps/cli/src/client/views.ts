@@ -64,6 +64,10 @@ export interface ApprovalView {
   readonly reasons: readonly string[];
   readonly requestedAt?: string | null;
   readonly expiresAt: string;
+  readonly quorum: number;
+  readonly approvedBy: readonly string[];
+  readonly supersededWhy: string | null;
+  readonly replacedBy: string | null;
   readonly decidedBy: string | null;
   readonly decidedAt?: string | null;
   readonly reason?: string | null;

@@ -1,12 +1,13 @@
-import { message, TOPICS, type DecideApproval, type Message } from '#contracts';
+import { message, TOPICS, type Message, type MessageContext } from '#contracts';
 import { APPROVAL_ID_PATTERN, derivedId, newId, type Clock } from '#kernel';
 import type { Reads } from '#runtime';
 import { hasRole, ROLES, type Caller } from '../domain/caller.ts';
 import { HttpProblem, notFound } from '../domain/problem.ts';
-import type { DecisionRequest } from '../domain/requests.schema.ts';
+import type { DecisionRequest, WithdrawalRequest } from '../domain/requests.schema.ts';
 import { publicView, type View } from '../domain/views.ts';
+import { decidedSo, DONE, otherwise, outcomeIn, rolesOf, withdrawnBy, type Outcome } from './approval-outcome.ts';
 import type { CommandExchange } from './command-exchange.ts';
-import { keys, type Watch } from './watchers.ts';
+import { keys } from './watchers.ts';
 
 /** How long a decision waits to learn whether it counts; policy answers in milliseconds. */
 const DECISION_WAIT_MS = 15_000;
@@ -60,70 +61,95 @@ export class ApprovalDesk {
     }
     if (decidedSo(view, caller, request)) return view;
     options.isCurrent?.(view);
-    const commandId =
-      options.key === undefined
-        ? newId('cmd')
-        : derivedId('cmd', tenant, principal.id, approvalId, request.decision, request.digest, options.key);
-    const command: DecideApproval = { ...request, commandId, approvalId, principal, reason: request.reason ?? null };
-    const key = keys.command(tenant, commandId);
-    const answer = await this.#exchange.run<Outcome>({
+    const commandId = idOfCommand(options.key, tenant, principal.id, approvalId, request.decision, request.digest);
+    const data = { ...request, commandId, approvalId, principal, reason: request.reason ?? null };
+    const command = message('DecideApproval', this.#contextOf(view, options), data);
+    const outcome = await this.#send(command, approvalId, options, (now) => {
+      if (decidedSo(now, caller, request)) return DONE;
+      return now.status === 'pending' ? undefined : otherwise(now);
+    });
+    const now = await this.show(tenant, approvalId);
+    if (outcome === DONE) return now;
+    throw await this.#refused(outcome, now, request.digest);
+  }
+
+  /**
+   * The one who asked, or who keeps the tenant's runs, takes the question back.
+   * @returns the approval as it is then
+   * @throws HttpProblem 403, 404, 409 (decided or ended already: with the approval as it is)
+   */
+  async withdraw(
+    caller: Caller,
+    approvalId: string,
+    request: WithdrawalRequest,
+    options: DecisionOptions,
+  ): Promise<View> {
+    const { tenant, principal } = caller;
+    const view = await this.show(tenant, approvalId);
+    if (withdrawnBy(view, caller)) return view;
+    const commandId = idOfCommand(options.key, tenant, principal.id, approvalId, 'withdraw');
+    const data = { commandId, approvalId, principal, reason: request.reason ?? null };
+    const command = message('WithdrawApproval', this.#contextOf(view, options), data);
+    const outcome = await this.#send(command, approvalId, options, (now) => {
+      if (withdrawnBy(now, caller)) return DONE;
+      return now.status === 'pending' ? undefined : otherwise(now);
+    });
+    const now = await this.show(tenant, approvalId);
+    if (outcome === DONE) return now;
+    throw await this.#refused(outcome, now, String(now.digest));
+  }
+
+  #contextOf(view: View, { correlationId }: DecisionOptions): MessageContext {
+    const { tenant, runId, callId } = view;
+    return {
+      tenant: String(tenant),
+      runId: String(runId),
+      callId: String(callId),
+      correlationId,
+      now: this.#clock.now(),
+    };
+  }
+
+  async #send(
+    command: Message<'DecideApproval' | 'WithdrawApproval'>,
+    approvalId: string,
+    options: DecisionOptions,
+    read: (now: View) => Outcome | undefined,
+  ): Promise<Outcome> {
+    const key = keys.command(command.tenant, command.data.commandId);
+    const outcome = await this.#exchange.run<Outcome>({
       topic: TOPICS.approvalCommands,
-      command: message(
-        'DecideApproval',
-        {
-          tenant,
-          runId: String(view.runId),
-          callId: String(view.callId),
-          correlationId: options.correlationId,
-          now: this.#clock.now(),
-        },
-        command,
-      ),
+      command,
       watched: [key],
       waitMs: DECISION_WAIT_MS,
       isGone: options.isGone,
       look: (watch) => outcomeIn(watch, key),
-      ask: async () => {
-        const now = await this.show(tenant, approvalId);
-        if (now.status === 'pending') return undefined;
-        return decidedSo(now, caller, request) ? DECIDED : otherwise(now);
-      },
+      ask: async () => read(await this.show(command.tenant, approvalId)),
     });
-    if (answer === null) {
-      const detail = 'The decision was taken in, but policy has not answered yet; look at the approval again';
-      throw new HttpProblem(503, 'INTERNAL', detail, { headers: { 'retry-after': '1' } });
-    }
-    const now = await this.show(tenant, approvalId);
-    if (answer === DECIDED) return now;
-    const { code, message: text } = answer.data;
+    if (outcome !== null) return outcome;
+    const detail = 'The command was taken in, but policy has not answered yet; look at the approval again';
+    throw new HttpProblem(503, 'INTERNAL', detail, { headers: { 'retry-after': '1' } });
+  }
+
+  /** A conflict shows the approval as it is; where what was seen is no longer what is asked, also what changed. */
+  async #refused({ code, message: text }: Exclude<Outcome, symbol>, now: View, digest: string): Promise<HttpProblem> {
     const status = code === 'PERMISSION_DENIED' ? 403 : code === 'NOT_FOUND' ? 404 : 409;
-    throw new HttpProblem(status, code, text, status === 409 ? { extension: { approval: publicView(now) } } : {});
+    if (status !== 409) return new HttpProblem(status, code, text);
+    const { tenant, approvalId } = now;
+    const change =
+      code === 'APPROVAL_MISMATCH'
+        ? await this.#reads.read<Change | null>('policy', 'approvalChange', { tenant, approvalId, digest })
+        : null;
+    const shown = change ? { current: publicView(change.current), changed: change.changed } : {};
+    return new HttpProblem(status, code, text, { extension: { approval: publicView(now), ...shown } });
   }
 }
 
-const DECIDED = Symbol('decided');
-type Outcome = typeof DECIDED | Pick<Message<'ApprovalRefused'>, 'data'>;
-
-function outcomeIn(watch: Watch, key: string): Outcome | undefined {
-  if (watch.get(key, 'ApprovalDecided')) return DECIDED;
-  return watch.get(key, 'ApprovalRefused');
+interface Change {
+  readonly current: View;
+  /** Names of the bound fields that differ; null = the digest names no request about this call. */
+  readonly changed: readonly string[] | null;
 }
 
-const rolesOf = (view: View): string[] => (Array.isArray(view.approverRoles) ? (view.approverRoles as string[]) : []);
-
-/** Was it this person who decided exactly this? */
-function decidedSo(view: View, caller: Caller, request: DecisionRequest): boolean {
-  const status = view.status === 'consumed' ? 'approved' : view.status;
-  const by = view.decidedBy ?? view.approver;
-  const id = typeof by === 'string' ? by : (by as { id?: string } | null | undefined)?.id;
-  return status === request.decision && id === caller.principal.id && view.digest === request.digest;
-}
-
-const otherwise = (view: View): Outcome => ({
-  data: {
-    commandId: '',
-    approvalId: String(view.approvalId),
-    code: view.status === 'expired' ? 'APPROVAL_EXPIRED' : 'IDEMPOTENCY_CONFLICT',
-    message: `The approval is ${String(view.status)} already`,
-  },
-});
+const idOfCommand = (key: string | undefined, ...parts: readonly string[]): string =>
+  key === undefined ? newId('cmd') : derivedId('cmd', ...parts, key);

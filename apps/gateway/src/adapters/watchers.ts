@@ -12,6 +12,8 @@ export const WATCHED = [
   'CallSettled',
   'ApprovalRequested',
   'ApprovalDecided',
+  'ApprovalCounted',
+  'ApprovalWithdrawn',
   'ApprovalRefused',
 ] as const;
 export type WatchedType = (typeof WATCHED)[number];
@@ -45,6 +47,8 @@ function keyOf(message: Watched): string | null {
     case 'RunResumed':
     case 'CommandRefused':
     case 'ApprovalDecided':
+    case 'ApprovalCounted':
+    case 'ApprovalWithdrawn':
     case 'ApprovalRefused':
       return keys.command(message.tenant, message.data.commandId);
   }

@@ -80,6 +80,9 @@ export const decisionSchema = z.strictObject({
 });
 export type DecisionRequest = z.infer<typeof decisionSchema>;
 
+export const withdrawalSchema = z.strictObject({ reason: z.string().min(1).max(2000).optional() });
+export type WithdrawalRequest = z.infer<typeof withdrawalSchema>;
+
 /** @throws CountersignError INVALID_ARGS with every fault and its JSON pointer */
 export function parseShape<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {
   const parsed = schema.safeParse(value);

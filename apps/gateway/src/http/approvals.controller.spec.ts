@@ -19,11 +19,13 @@ const pending = {
 describe('approvals over HTTP', () => {
   let gateway: HttpGateway;
   let view: Record<string, unknown> | null;
+  let change: object | null = null;
   const asked: unknown[] = [];
   beforeAll(async () => {
     gateway = await openGateway({
       reads: {
         'policy.approval': ({ tenant }: { tenant: string }) => (tenant === 'dev' ? view : null),
+        'policy.approvalChange': () => change,
         'policy.approvals': (args: never) => {
           asked.push(args);
           return { items: [pending], next: null };
@@ -113,6 +115,47 @@ describe('approvals over HTTP', () => {
     await gateway.published('DecideApproval');
     view = { ...pending, status: 'rejected', decidedBy: { id: 'user:carol' } };
     expect(await answering).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_CONFLICT' } });
+  });
+
+  it('one of several approvals is answered with who has approved so far; the same again needs no command', async () => {
+    view = { ...pending, quorum: 2, approvedBy: [] };
+    const answering = decide();
+    const { data } = await gateway.published('DecideApproval');
+    view = { ...pending, quorum: 2, approvedBy: ['user:bob'] };
+    const counted = { commandId: data.commandId, approvalId, digest, approver: data.principal, count: 1, quorum: 2 };
+    await gateway.service.deliver('call.decided', message('ApprovalCounted', context, counted));
+    expect(await answering).toMatchObject({ status: 200, body: { status: 'pending', approvedBy: ['user:bob'] } });
+    gateway.service.take();
+    expect(await decide()).toMatchObject({ status: 200 });
+    expect(gateway.service.take()).toEqual([]);
+  });
+
+  it('a digest that no longer fits is answered with what is asked now, and which bound fields differ (G3)', async () => {
+    const current = { ...pending, approvalId: `appr_${'1'.repeat(26)}`, digest: `sha256:${'b'.repeat(64)}` };
+    change = { current, changed: ['policyDigest'] };
+    const answering = decide();
+    const command = await gateway.published('DecideApproval');
+    view = { ...pending, status: 'superseded', supersededWhy: 'policy_changed', replacedBy: current.approvalId };
+    await gateway.service.deliver('call.decided', refused(command, 'APPROVAL_MISMATCH'));
+    const { status, body } = await answering;
+    expect([status, body.changed]).toEqual([409, ['policyDigest']]);
+    expect(body.current).toMatchObject({ approvalId: current.approvalId });
+    expect(JSON.stringify(body)).not.toContain('"tenant"');
+    change = null;
+  });
+
+  it('is taken back by whoever policy lets, under `act`, and answered as it is then', async () => {
+    const answering = gateway.request('POST', `/v1/approvals/${approvalId}/withdraw`, { as: 'dev.dev.alice.agent' });
+    const command = await gateway.published('WithdrawApproval');
+    expect(command).toMatchObject({ tenant: 'dev', callId, data: { approvalId, principal: { id: 'user:alice' } } });
+    view = { ...pending, status: 'withdrawn', decidedBy: 'user:alice' };
+    const { commandId, principal } = command.data;
+    const fact = message('ApprovalWithdrawn', context, { commandId, approvalId, by: principal, reason: null });
+    await gateway.service.deliver('call.decided', fact);
+    expect(await answering).toMatchObject({ status: 200, body: { status: 'withdrawn' } });
+    expect(
+      await gateway.request('POST', `/v1/approvals/${approvalId}/withdraw`, { as: 'dev.other.eve.operator' }),
+    ).toMatchObject({ status: 404 });
   });
 
   it('needs an approver role: the general one, or one that the contract names', async () => {

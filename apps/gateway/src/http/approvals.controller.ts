@@ -3,12 +3,12 @@ import { APPROVAL_ID_PATTERN, type JsonLimits } from '#kernel';
 import type { ApprovalDesk } from '../adapters/approval-desk.ts';
 import { APPROVAL_READERS } from '../domain/caller.ts';
 import { approvalsQuerySchema } from '../domain/queries.schema.ts';
-import { decisionSchema } from '../domain/requests.schema.ts';
+import { decisionSchema, withdrawalSchema } from '../domain/requests.schema.ts';
 import { publicView, type View } from '../domain/views.ts';
 import type { Access } from './access.ts';
 import { answerTagged, entityTag, requireMatch } from './entity-tag.ts';
 import type { HttpReply, HttpRequest } from './http-request.ts';
-import { intakeOptions, readBody } from './read-body.ts';
+import { intakeOptions, readBody, readOptionalBody } from './read-body.ts';
 import { readPageQuery, refuseQuery } from './read-query.ts';
 import { ACCESS, APPROVAL_DESK, BODY_LIMITS } from './tokens.ts';
 
@@ -63,5 +63,18 @@ export class ApprovalsController {
     const decided = publicView(await this.#desk.decide(caller, approvalId, value, { ...options, isCurrent }));
     reply.header('etag', entityTag(decided));
     return decided;
+  }
+
+  @Post(':id/withdraw')
+  @HttpCode(200)
+  async withdraw(
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) reply: HttpReply,
+    @Param('id') approvalId: string,
+  ): Promise<object> {
+    const caller = this.#access.identify(request);
+    const { value, document } = readOptionalBody(request, withdrawalSchema, this.#limits);
+    const options = intakeOptions(request, reply, document);
+    return publicView(await this.#desk.withdraw(caller, approvalId, value, options));
   }
 }

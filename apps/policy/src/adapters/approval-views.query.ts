@@ -21,7 +21,7 @@ export interface ApprovalView extends Omit<ApprovalRequested, 'decisionNo' | 'ar
   readonly replacedBy: string | null;
 }
 
-type ViewRow = ApprovalRow & {
+export type ViewRow = ApprovalRow & {
   decided_by: string | null;
   decided_at: number | null;
   reason: string | null;
@@ -29,10 +29,10 @@ type ViewRow = ApprovalRow & {
   replaced_by: string | null;
   approved_by: string[];
 };
-const COLUMNS = `${APPROVAL_COLUMNS}, decided_by, decided_at, reason, superseded_why, replaced_by,
+export const VIEW_COLUMNS = `${APPROVAL_COLUMNS}, decided_by, decided_at, reason, superseded_why, replaced_by,
   array(select principal_id from approval_vote v where v.approval_id = approval.approval_id order by voted_at, principal_id) as approved_by`;
 
-function viewOf(row: ViewRow): ApprovalView {
+export function viewOf(row: ViewRow): ApprovalView {
   const { approvalId, callId, runId, tenant, status, request, requestedAt } = approvalOf(row);
   const { decisionNo: _no, ...shown } = request;
   return {
@@ -56,7 +56,7 @@ function viewOf(row: ViewRow): ApprovalView {
 export async function findApproval(sql: Sql, tenant: string, approvalId: string): Promise<ApprovalView | null> {
   const rows = await sql.query<ViewRow>({
     name: 'find-approval',
-    text: `select ${COLUMNS} from approval where tenant = $1 and approval_id = $2`,
+    text: `select ${VIEW_COLUMNS} from approval where tenant = $1 and approval_id = $2`,
     values: [tenant, approvalId],
   });
   return rows[0] ? viewOf(rows[0]) : null;
@@ -85,7 +85,7 @@ export async function listApprovals(
   const limit = Math.min(wanted ?? 50, 200);
   const rows = await sql.query<ViewRow>({
     name: status === 'pending' ? 'list-pending-approvals' : 'list-approvals',
-    text: `select ${COLUMNS} from approval
+    text: `select ${VIEW_COLUMNS} from approval
             where tenant = $1 and ${status === 'pending' ? `status = 'pending' and $2::text is not null` : '($2::text is null or status = $2)'}
               and ($3::text is null or (requested_at, approval_id) > (select requested_at, approval_id from approval where tenant = $1 and approval_id = $3))
             order by requested_at, approval_id limit $4`,

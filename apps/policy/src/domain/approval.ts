@@ -155,3 +155,19 @@ export const countedVoters = (request: ApprovalRequested, voters: readonly Princ
 /** Do these people carry the approval? Looked at again at each grant. */
 export const isCarried = (request: ApprovalRequested, approvers: readonly string[]): boolean =>
   new Set(approvers).size >= request.quorum && !approvers.some((id) => isOwnRequest(request, id));
+
+const BOUND = [
+  'tool',
+  'contractDigest',
+  'argumentsDigest',
+  'policyDigest',
+  'resources',
+  'requester',
+  'approverRoles',
+  'forbidSelf',
+  'quorum',
+] as const satisfies readonly (keyof ApprovalRequested)[];
+
+/** Names of the bound fields in which two requests about one call differ; each has an expiry of its own besides. */
+export const boundDifference = (a: ApprovalRequested, b: ApprovalRequested): readonly string[] =>
+  BOUND.filter((field) => JSON.stringify(a[field]) !== JSON.stringify(b[field]));

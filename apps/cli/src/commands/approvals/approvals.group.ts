@@ -3,11 +3,12 @@ import type { CliConfig } from '../../cli.config.ts';
 import { addApprove, addReject } from './decide-approval.command.ts';
 import { addListApprovals } from './list-approvals.command.ts';
 import { addShowApproval } from './show-approval.command.ts';
+import { addWithdraw } from './withdraw-approval.command.ts';
 
 export function addApprovals(program: Command, config: CliConfig): void {
   const group = program
     .command('approvals')
     .helpCommand(false)
     .description('see what waits for a person, and decide it');
-  for (const add of [addListApprovals, addShowApproval, addApprove, addReject]) add(group, config);
+  for (const add of [addListApprovals, addShowApproval, addApprove, addReject, addWithdraw]) add(group, config);
 }

@@ -58,7 +58,12 @@ function addDecision(
       const decided = await client.post<ApprovalView>(`/v1/approvals/${id}/decision`, body, { key });
       out.document(decided);
       out.line();
-      out.line(out.paint(decision === 'approved' ? 'good' : 'bad', `${decision} by ${decided.decidedBy ?? 'you'}`));
+      const { status, quorum, approvedBy, decidedBy } = decided;
+      const said =
+        status === 'pending'
+          ? `counted: ${approvedBy.length} of ${quorum} approvals`
+          : `${decision} by ${decidedBy ?? 'you'}`;
+      out.line(out.paint(decision === 'approved' ? 'good' : 'bad', said));
     });
 }
 

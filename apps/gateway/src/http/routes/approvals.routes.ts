@@ -49,4 +49,19 @@ export const APPROVAL_ROUTES: readonly ApiRoute[] = [
       ...problems('body', 'missing', 'conflict', 'stale'),
     },
   },
+  {
+    method: 'POST',
+    path: '/v1/approvals/{id}/withdraw',
+    operationId: 'withdrawApproval',
+    tag: 'approvals',
+    summary: 'Take a request back, as the one who asked or an operator; its call ends as cancelled.',
+    roles: 'any',
+    params: approvalId,
+    body: { schema: request.withdrawalSchema, required: false },
+    requestHeaders: [idempotencyKey],
+    responses: {
+      200: json('The approval as it is then.', response.approvalViewSchema),
+      ...problems('body', 'missing', 'conflict'),
+    },
+  },
 ];
