@@ -8,6 +8,7 @@ export const ACCEPTED = [
   'FinishRun',
   'CancelRun',
   'ResumeRun',
+  'CompensateRun',
   'TurnCompleted',
   'TurnFailed',
   'ApprovalRequested',

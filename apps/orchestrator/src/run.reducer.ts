@@ -76,6 +76,7 @@ export class RunReducer {
       const decided = decideBatch(new Map([[runId, run]]), [{ type: 'Woken', runId, tenant }], env);
       return [{ ...decided, changed: [...decided.after.values()] }];
     } catch (error) {
+      if (error instanceof ContractsMissing) throw error;
       this.#parts.log.error({ runId, ...errorFields(error) }, 'the timer of a run cannot be handled');
       return [];
     }

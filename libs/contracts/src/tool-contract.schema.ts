@@ -22,6 +22,23 @@ const httpExecution = z.object({
   headers: z.record(z.string(), z.string()).optional(),
   pool: name.default('default'),
 });
+/** Where an argument of an undo comes from: the undone call's arguments, its sanitized result, or the contract itself. */
+const undoArgument = z.union([
+  z.strictObject({ argument: z.string().regex(/^(\/|$)/, 'is a JSON pointer, such as "/ticket_id"') }),
+  z.strictObject({ result: z.string().regex(/^(\/|$)/, 'is a JSON pointer, such as "/id"') }),
+  z.strictObject({ value: z.json() }),
+]);
+/** How a call is undone, or that after it there is no way back (`noUndoReason` says why). */
+const compensationSchema = z.union([
+  z.strictObject({
+    /** `ns.name` or `ns.name@1.2.3`. */
+    tool: z.string().regex(/^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*(@\d+\.\d+\.\d+)?$/),
+    arguments: z.record(z.string(), undoArgument),
+  }),
+  z.strictObject({ pivot: z.literal(true) }),
+]);
+export type UndoMapping = Extract<z.infer<typeof compensationSchema>, { tool: string }>;
+
 const localExecution = z.object({ kind: z.literal('local'), pool: name.default('default') });
 
 /** The immutable definition of one tool version; its RFC 8785 digest is the contract digest. */
@@ -87,6 +104,8 @@ export const toolContractSchema = z.strictObject({
     .default({ mode: 'natural' }),
   /** The reason why there is neither reconcile nor compensation, for a write. */
   noUndoReason: z.string().optional(),
+  /** A governed call that takes the effect back; absent = nothing does. */
+  compensation: compensationSchema.optional(),
   /** An argument that must name sources of this run: `evidence_ids` → ids that this run's reads returned. */
   evidenceArgument: z.string().optional(),
   /** A required integer argument (money in minor units, a count) that policy may limit as `context.amount`. */

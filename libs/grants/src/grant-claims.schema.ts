@@ -24,6 +24,8 @@ export const grantClaimsSchema = z.object({
   resources: z.array(z.string()),
   effectClass: effectClassSchema,
   operationKey: z.string().min(1).max(1024),
+  /** Of an undo: the call that it takes back. */
+  undoes: callIdSchema.optional(),
   policyDigest: digestSchema,
   decisionId: z.string().min(1).max(64),
   decisionNo: z.int().min(1),

@@ -33,14 +33,29 @@ interface SettledRow {
   readonly recorded: Readonly<Record<string, string>> | null;
 }
 
+const SETTLE = `select outgoing_id, changed, recorded
+             from journal_settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`;
+
+/** An undo that succeeded closes the generation of the operation that it took back (G7): in its own commit. */
+const SETTLE_UNDOS = `with settled as materialized (${SETTLE}),
+  closed as (
+    update operation o set state = 'closed'
+      from settled s cross join unnest($20::text[], $21::text[], $22::text[]) as u (tenant, call_id, undoes)
+           join call c on c.call_id = u.undoes and c.tenant = u.tenant
+     where (s.changed is null or u.call_id = any (s.changed))
+       and o.tenant = c.tenant and o.tool = c.tool and o.class = c.class and o.key_hash = c.key_hash
+       and o.call_id = c.call_id and o.state = 'succeeded')
+select * from settled`;
+
 /** One statement, one commit. Each callId at most once. */
 export async function settleCalls(sql: Sql, owner: string, outcomes: readonly Outcome[]): Promise<Settlement> {
-  const [row] = await sql.query<SettledRow>({
-    name: 'journal-settle',
-    text: `select outgoing_id, changed, recorded
-             from journal_settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
-    values: [owner, ...input([...outcomes].sort(byCallId))],
-  });
+  const values = [owner, ...input([...outcomes].sort(byCallId))];
+  const undos = outcomes.filter(({ call, ending }) => call.claims.undoes && ending.status === 'succeeded');
+  const [row] = await sql.query<SettledRow>(
+    undos.length === 0
+      ? { name: 'journal-settle', text: SETTLE, values }
+      : { name: 'journal-settle-undos', text: SETTLE_UNDOS, values: [...values, ...undoColumns(undos)] },
+  );
   const { outgoing_id: outgoingId, changed, recorded } = row!;
   const now = changed === null ? null : new Set(changed);
   const answers = outcomes.map(({ call: { callId } }): Settled | null => {
@@ -50,6 +65,12 @@ export async function settleCalls(sql: Sql, owner: string, outcomes: readonly Ou
   });
   return { answers, outgoingId };
 }
+
+const undoColumns = (undos: readonly Outcome[]): string[][] => [
+  undos.map(({ call }) => call.claims.tenant),
+  undos.map(({ call }) => call.callId),
+  undos.map(({ call }) => call.claims.undoes!),
+];
 
 const OPERATION = { succeeded: 'succeeded', failed: 'closed', outcome_unknown: 'unknown' } as const;
 const byCallId = (a: Outcome, b: Outcome): number => (a.call.callId < b.call.callId ? -1 : 1);

@@ -21,6 +21,7 @@ export function grantMismatch(granted: Message<'CallGranted'>, claims: GrantClai
     ['contractDigest', data.contractDigest, claims.contractDigest],
     ['effectClass', data.effectClass, claims.effectClass],
     ['operationKey', data.operationKey, claims.operationKey],
+    ['undoes', data.undoes?.callId, claims.undoes],
     ['argumentsDigest', data.argumentsDigest, claims.argsDigest],
     ['resources', JSON.stringify(data.resources), JSON.stringify(claims.resources)],
   ];

@@ -100,6 +100,7 @@ export function settlementOf(call: GrantedCall, ending: Ending, pool: string, no
     operationKeyHash: call.keyHash,
     effect: ending.effect,
     replayed: ending.replayed,
+    ...(claims.undoes === undefined ? {} : { undoes: claims.undoes }),
     attempts: ending.attempts,
     durationMs: Math.round(ending.durationMs * 10) / 10,
     error: ending.error,

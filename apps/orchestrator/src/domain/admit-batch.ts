@@ -45,7 +45,7 @@ export function admitBatch(
     const { callId, providerCallId, dependsOn } = proposal;
     const base = { callId, providerCallId, batch: batches.length, ...(dependsOn ? { dependsOn } : {}) };
     if (admission.ok) {
-      const { bound, timeoutMs } = admission;
+      const { bound, timeoutMs, undo } = admission;
       const approvalTtlMs = Math.min(admission.approvalTtlMs, runTtlMs);
       const held: HeldCall = {
         ...base,
@@ -55,6 +55,7 @@ export function admitBatch(
         bound: approvalTtlMs < admission.approvalTtlMs ? { ...bound, approvalTtlMs } : bound,
         timeoutMs,
         approvalTtlMs,
+        ...(undo === undefined ? {} : { undo }),
       };
       added.push(held);
     } else {

@@ -14,12 +14,14 @@ import { nearTools, resolveTool } from './resolve-tool.ts';
 import { printable } from './printable.ts';
 import type { RunDefinition } from './run-state.ts';
 import type { ContractShelf, ReadableContract } from './saga.types.ts';
+import { undoPlan, type UndoPlan } from './way-back.ts';
 
 const ARGUMENT_LIMITS = { maxBytes: 262_144, maxDepth: 32 };
 
 export interface Admitted {
   readonly ok: true;
   readonly bound: Omit<CallProposed, 'runDeadline'>;
+  readonly undo: UndoPlan | undefined;
   readonly timeoutMs: number;
   readonly approvalTtlMs: number;
 }
@@ -79,6 +81,7 @@ export function admitProposal(proposal: Proposal, context: AdmissionContext): Ad
   return {
     ok: true,
     bound: bind(proposal, context, ref, readable, args, resources.value, key.value),
+    undo: undoPlan(contract, definition.undoTools ?? []),
     timeoutMs: contract.timeoutMs,
     approvalTtlMs: contract.approval.mode === 'never' ? 0 : contract.approval.ttlMs,
   };

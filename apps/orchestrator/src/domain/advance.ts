@@ -1,9 +1,10 @@
 import { dropHeld, type Refusal } from './admit-batch.ts';
 import { callError } from './call-error.ts';
-import { callProposed, requestTurn, runEnded } from './emissions.ts';
+import { closeRun } from './close-run.ts';
+import { callProposed, requestTurn } from './emissions.ts';
+import { compensateAtEnd, goBack } from './compensation.ts';
 import { completedEnd } from './ends.ts';
 import { stopAfterCalls, stopBeforeTurn } from './limits.ts';
-import { outcomeOf } from './outcome.ts';
 import { releaseGate } from './release-gate.ts';
 import {
   budgetsOf,
@@ -16,12 +17,7 @@ import {
   type ProposedCall,
   type Run,
 } from './run-state.ts';
-import type { Emission, Env, Input } from './saga.types.ts';
-
-export interface Advanced {
-  readonly run: Run;
-  readonly out: readonly Emission[];
-}
+import type { Advanced, Emission, Env, Input } from './saga.types.ts';
 
 /**
  * What follows from a run's state alone, after any transition: calls whose turn has come are proposed, a turn whose
@@ -37,11 +33,13 @@ export interface Advanced {
  */
 export function advance(run: Run, input: Input, env: Env): Advanced {
   const { phase } = run.state;
-  if (phase.name === 'ended' || phase.name === 'awaiting_model') return { run, out: [] };
+  if (phase.name === 'ended' || phase.name === 'awaiting_model' || phase.name === 'asking') return { run, out: [] };
+  if (phase.name === 'compensating') return goBack(run, input, env);
   const released = stopIfPassed(release(run, input, env));
   if (!released.run.state.calls.every(isSettled)) return released;
   const next = whenAllSettled(released.run, input, env);
-  return { run: next.run, out: [...released.out, ...next.out] };
+  const back = next.run.state.phase.name === 'compensating' ? goBack(next.run, input, env) : { run: next.run, out: [] };
+  return { run: back.run, out: [...released.out, ...next.out, ...back.out] };
 }
 
 function stopIfPassed(advanced: Advanced): Advanced {
@@ -121,7 +119,7 @@ function byBatch(calls: readonly Call[]): Iterable<number[]> {
 
 /** The right to settle goes to policy with this message. Its deadline leaves the time that a person may take. */
 function propose(run: Run, call: HeldCall, now: number): ProposedCall {
-  const { callId, providerCallId, tool, batch, effectClass, dependsOn, bound, timeoutMs, approvalTtlMs } = call;
+  const { callId, providerCallId, tool, batch, effectClass, dependsOn, bound, timeoutMs, approvalTtlMs, undo } = call;
   const { clock } = run.state;
   const clockEnd = clock.since === null ? now + clock.leftMs : clock.since + clock.leftMs;
   const proposal = { ...bound, runDeadline: clockEnd + approvalTtlMs };
@@ -137,6 +135,7 @@ function propose(run: Run, call: HeldCall, now: number): ProposedCall {
     movedAt: now,
     timeoutMs,
     ...(dependsOn ? { dependsOn } : {}),
+    ...(undo === undefined ? {} : { undo }),
   };
 }
 
@@ -156,28 +155,14 @@ function whenAllSettled(run: Run, input: Input, env: Env): Advanced {
     }
     case 'open':
     case 'awaiting_model':
+    case 'asking':
+    case 'compensating':
     case 'ended':
       return { run, out: [] };
   }
 }
 
-/** The one place where a run ends. After a limit the last results stay, so that the transcript can still be completed. */
+/** A run comes to its end: at once, or after its way back, or after a person was asked about it. */
 export function endRun(run: Run, input: Input, end: End, now: number): Advanced {
-  const outcome = outcomeOf(run.state.calls);
-  const keep = end.status === 'budget_exhausted';
-  const { clock } = run.state;
-  const spentMs = clock.since === null ? 0 : now - clock.since;
-  const phase = { name: 'ended', end, outcome, at: now } as const;
-  const ended = withState(run, {
-    phase,
-    drive: null,
-    clock: { leftMs: Math.max(0, clock.leftMs - spentMs), since: null },
-    ...(keep
-      ? {}
-      : {
-          sources: [],
-          calls: run.state.calls.map((call) => (isSettled(call) ? { ...call, output: undefined } : call)),
-        }),
-  });
-  return { run: ended, out: [runEnded(ended, input, phase)] };
+  return compensateAtEnd(run, input, end, now) ?? closeRun(run, input, end, now);
 }

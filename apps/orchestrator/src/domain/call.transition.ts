@@ -1,6 +1,7 @@
 import type { CallSettled } from '#contracts';
 import { digestText } from '#kernel';
 import { errorForModel } from './call-error.ts';
+import { foldUndo } from './compensation.ts';
 import { withdrawCall } from './emissions.ts';
 import { shortDigest } from './limits.ts';
 import {
@@ -8,6 +9,7 @@ import {
   isEnded,
   isOut,
   isResumable,
+  isSettled,
   withCall,
   withState,
   type AskedCall,
@@ -18,6 +20,7 @@ import {
   type SettledCall,
 } from './run-state.ts';
 import type { Dropped, Env, InputOf, SettlementSource, Step } from './saga.types.ts';
+import { wayBackOf } from './way-back.ts';
 
 const drop = (run: Run, dropped: Dropped): Step => ({ run, out: [], dropped });
 
@@ -62,9 +65,9 @@ export function approvalDecided(run: Run, input: InputOf<'ApprovalDecided'>, { n
 }
 
 function common(call: OutCall, movedAt: number): Omit<ProposedCall, 'state'> {
-  const { callId, providerCallId, tool, batch, effectClass, dependsOn, proposal, at, timeoutMs } = call;
+  const { callId, providerCallId, tool, batch, effectClass, dependsOn, undoes, proposal, at, timeoutMs, undo } = call;
   const base = { callId, providerCallId, tool, batch, effectClass, ...(dependsOn ? { dependsOn } : {}) };
-  return { ...base, proposal, at, timeoutMs, movedAt };
+  return { ...base, ...(undoes ? { undoes } : {}), proposal, at, timeoutMs, ...(undo ? { undo } : {}), movedAt };
 }
 
 /** Only the holder of the right to settle counts: policy, or the pool that the call's contract names. */
@@ -72,7 +75,8 @@ export function callSettled(run: Run, input: InputOf<'CallSettled'>): Step {
   const call = outCall(run, input.callId);
   if (typeof call === 'string') return drop(run, call);
   if (!mayComeFrom(call, input.from, input.data)) return drop(run, 'foreign');
-  const folded = withCall(run, settle(run, call, input.data));
+  const ended = settle(run, call, input.data);
+  const folded = foldUndo(withCall(run, ended), ended);
   const { used } = folded.state;
   const bytes = resultBytes(input.data);
   const settled =
@@ -116,12 +120,26 @@ function settle(run: Run, call: OutCall, data: CallSettled): SettledCall {
     replayed: data.replayed,
     approvalId: data.approvalId ?? (call.state === 'proposed' ? null : call.approvalId),
     resourceIds: data.result?.evidence.resourceIds ?? [],
-    ...(takesOutput(run) ? { output: outputOf(data) } : {}),
+    ...(call.undoes === undefined ? {} : { undoes: call.undoes }),
+    ...wayBack(run, call, data),
+    ...(takesOutput(run) && call.effectClass !== 'undo' ? { output: outputOf(data) } : {}),
     ...(run.definition.driver === 'call'
       ? {}
       : { asked: shortDigest(call.proposal.argumentsDigest), came: shortDigest(outcomeDigest(data)) }),
   };
 }
+
+/** Only of calls whose contract says something about their undo. */
+function wayBack(run: Run, { undo, proposal }: OutCall, data: CallSettled): Pick<SettledCall, 'wayBack' | 'pivot'> {
+  if (undo === undefined) return {};
+  if ('pivot' in undo) return data.effect === 'none' || data.replayed ? {} : { pivot: true };
+  const { contractDigest, resources, arguments: args } = proposal;
+  const found = wayBackOf({ plan: undo, contractDigest, resources, arguments: args, made: madeBy(run) }, data);
+  return found === undefined ? {} : { wayBack: found };
+}
+
+const madeBy = (run: Run): { callId: string; resourceIds: readonly string[] }[] =>
+  run.state.calls.filter((call): call is SettledCall => isSettled(call) && call.wayBack !== undefined);
 
 /** Also after a limit: a resumed run hands over what came in between. */
 const takesOutput = (run: Run): boolean => run.definition.driver === 'agent' && (!isEnded(run) || isResumable(run));

@@ -1,8 +1,9 @@
 import { dropHeld } from './admit-batch.ts';
 import { callError } from './call-error.ts';
+import { keepEffects } from './compensation.ts';
 import { commandRefused, runEnded, withdrawCall } from './emissions.ts';
 import { cancelledEnd } from './ends.ts';
-import { isCancelling, mayKeep, withState, type Call, type Run } from './run-state.ts';
+import { isCancelling, mayKeep, withState, type Call, type Phase, type Run } from './run-state.ts';
 import type { Emission, Env, InputOf, Step } from './saga.types.ts';
 
 type CancelRun = InputOf<'CancelRun'>;
@@ -24,7 +25,9 @@ export function cancelRun(run: Run, input: CancelRun, env: Env): Step {
           'INVALID_ARGS',
           `The run has ended as "${phase.end.status}": nothing is left to cancel`,
         );
-  if (isCancelling(run)) return { run, out: [] };
+  if (run.state.cancelledBy === input.data.commandId || isCancelling(run)) return { run, out: [] };
+  if (phase.name === 'asking') return keepEffects(run, input, env, undefined);
+  if (phase.name === 'compensating') return stopBack(run, phase, input, env);
   const out: Emission[] = [];
   const error = callError('CANCELLED', 'The run was cancelled before the call was made');
   const calls = run.state.calls.map((call): Call => {
@@ -35,7 +38,17 @@ export function cancelRun(run: Run, input: CancelRun, env: Env): Step {
     return dropped.call;
   });
   const end = cancelledEnd(principal.id, reason);
-  return { run: withState(run, { calls, phase: { name: 'closing', end, since: env.now } }), out };
+  const cancelledBy = input.data.commandId;
+  return { run: withState(run, { calls, cancelledBy, phase: { name: 'closing', end, since: env.now } }), out };
+}
+
+/** The undos that are out are waited for; those that wait for a person are withdrawn. */
+function stopBack(run: Run, phase: Phase & { name: 'compensating' }, input: CancelRun, env: Env): Step {
+  const out = run.state.calls.filter((call) => call.state === 'asked');
+  return {
+    run: withState(run, { phase: { ...phase, stopped: true }, cancelledBy: input.data.commandId }),
+    out: out.map((call) => withdrawCall(run, input, call, env.now)),
+  };
 }
 
 const refuse = (

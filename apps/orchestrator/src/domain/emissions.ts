@@ -14,10 +14,12 @@ import {
   budgetsOf,
   episodeOf,
   isSettled,
+  roundsOf,
   type OutCall,
   type Phase,
   type ProposedCall,
   type Resume,
+  type Round,
   type Run,
 } from './run-state.ts';
 import type { CommandType, Emission, Input, InputOf } from './saga.types.ts';
@@ -94,6 +96,41 @@ export function runEnded(run: Run, cause: Cause, ended: Phase & { name: 'ended' 
   return emission(run, cause, { topic: TOPICS.runEvents, type: 'RunEnded', at: ended.at, own: data.episode, data });
 }
 
+/** @param index of the round in the run's list; said again it is the same */
+export function compensationStarted(run: Run, cause: Cause, index: number): Emission<'CompensationStarted'> {
+  const { commandId, by, episode, at, ...round } = roundsOf(run)[index] as Round;
+  const data = {
+    round: index + 1,
+    episode,
+    commandId,
+    by,
+    callIds: [...round.callIds],
+    leftovers: [...round.leftovers],
+  };
+  return emission(run, cause, { topic: TOPICS.runEvents, type: 'CompensationStarted', at, own: index + 1, data });
+}
+
+export function compensationAsked(
+  run: Run,
+  cause: Cause,
+  { callIds, until }: { callIds: readonly string[]; until: number },
+  now: number,
+): Emission<'CompensationAsked'> {
+  const data = { callIds: [...callIds], expiresAt: new Date(until).toISOString() };
+  return emission(run, cause, { topic: TOPICS.runEvents, type: 'CompensationAsked', at: now, own: 1, data });
+}
+
+export function compensationEnded(
+  run: Run,
+  cause: Cause,
+  told: Omit<MessageData<'CompensationEnded'>, 'round' | 'episode'>,
+  now: number,
+): Emission<'CompensationEnded'> {
+  const round = roundsOf(run).length;
+  const data = { round, episode: episodeOf(run), ...told };
+  return emission(run, cause, { topic: TOPICS.runEvents, type: 'CompensationEnded', at: now, own: round, data });
+}
+
 /** @param index of the resume in the run's list */
 export function runResumed(run: Run, cause: Cause, index: number): Emission<'RunResumed'> {
   const { commandId, budgets, at } = run.state.resumes[index] as Resume;
@@ -122,6 +159,7 @@ export interface RejectedCall {
   readonly error: CallError;
   /** `rejected` unless it is said. */
   readonly status?: 'rejected' | 'cancelled';
+  readonly undoes?: string;
 }
 
 /** The orchestrator's own settlement: the call never left it, nothing happened. */

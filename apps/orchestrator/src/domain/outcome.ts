@@ -5,9 +5,11 @@ import { isOut, isSettled, type Call } from './run-state.ts';
  * What the journal holds of a run, whatever the model says (G9), read from top to bottom:
  * unknown (or still out when the run had to end) → some_unknown; a call failed → some_failed; no write succeeded →
  * no_effects; a write was denied, expired or dropped beside one that succeeded → some_failed; else all_succeeded.
+ * Undos do not count: what became of them is the run's `compensation`.
  * Proposals that never fitted their contract do not count: a model may correct them.
  */
-export function outcomeOf(calls: readonly Call[]): RunOutcome {
+export function outcomeOf(all: readonly Call[]): RunOutcome {
+  const calls = all.filter((call) => call.effectClass !== 'undo');
   const settled = calls.filter(isSettled);
   if (calls.some(isOut) || settled.some((call) => call.status === 'outcome_unknown')) return 'some_unknown';
   if (settled.some((call) => call.status === 'failed')) return 'some_failed';
@@ -18,3 +20,14 @@ export function outcomeOf(calls: readonly Call[]): RunOutcome {
 
 const CORRECTABLE = new Set(['INVALID_JSON', 'INVALID_ARGS', 'UNKNOWN_TOOL', 'TOOL_NOT_ALLOWED']);
 const isCorrectable = (code: string | null): boolean => code !== null && CORRECTABLE.has(code);
+
+/** Writes that did not come to a good end; a later success of the same tool makes up for one. */
+export const hasLostWrite = (calls: readonly Call[]): boolean =>
+  calls.some(
+    (call, index) =>
+      call.effectClass === 'call' &&
+      !(isSettled(call) && (call.status === 'succeeded' || isCorrectable(call.errorCode))) &&
+      !calls
+        .slice(index + 1)
+        .some((later) => isSettled(later) && later.tool === call.tool && later.status === 'succeeded'),
+  );

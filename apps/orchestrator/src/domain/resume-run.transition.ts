@@ -50,6 +50,9 @@ const stillPassed = (run: Run) =>
 function notResumable(run: Run): string {
   const { phase } = run.state;
   if (run.definition.driver === 'call') return 'The run of one direct call is not resumed: make the call anew';
+  const back = run.state.compensation;
+  if (back !== undefined && back.status !== 'kept')
+    return 'The run was on its way back: what it did was undone, or was to be';
   const state = phase.name === 'ended' ? `has ended as "${phase.end.status}"` : `is "${statusOf(run.state)}"`;
   return `Only a run that ended as "budget_exhausted" is resumed; this one ${state}`;
 }

@@ -3,7 +3,9 @@ import type {
   BoundCall,
   Budgets,
   CallProposed,
+  Leftover,
   LimitName,
+  OnFailure,
   Principal,
   RunEnded,
   RunOutcome,
@@ -13,6 +15,7 @@ import type {
   ToolRef,
 } from '#contracts';
 import type { ErrorCode } from '#kernel';
+import type { UndoPlan, WayBack } from './way-back.ts';
 
 /**
  * What the saga coordinator knows of one run. Written once: the definition. Rewritten by each transition: the state.
@@ -20,7 +23,8 @@ import type { ErrorCode } from '#kernel';
  * R1 every proposal that was accepted is one entry of `calls`, in the order of proposing, for ever.
  * R2 a call only moves up in rank: held → proposed → asked → decided → settled.
  * R3 an ended run proposes nothing, asks no model and has no timer; late settlements are kept, nobody is told again.
- * R4 only a run that ended as budget_exhausted goes on, and only with a limit raised: that is its next episode.
+ * R4 an ended run goes on in its next episode: one that ended as budget_exhausted with a limit raised, any run to undo
+ *    what it has done (compensation.ts); a run that was on its way back is never resumed.
  * R5 what a run has used only grows, over all its episodes.
  */
 export interface Run {
@@ -39,6 +43,10 @@ export interface RunDefinition {
   readonly agent?: AgentRef | undefined;
   readonly input?: string | undefined;
   readonly toolset: readonly ToolRef[];
+  /** For undos alone. */
+  readonly undoTools?: readonly ToolRef[] | undefined;
+  /** Absent: keep. */
+  readonly onFailure?: OnFailure | undefined;
   readonly taskId?: string | undefined;
   /** As they were at the start; `budgetsOf` says which hold. */
   readonly budgets: Budgets;
@@ -62,6 +70,30 @@ export interface RunState {
   readonly used: Used;
   /** Each began an episode; the first one began with the run. */
   readonly resumes: readonly Resume[];
+  /** Absent: never thought of. */
+  readonly compensation?: Compensation | undefined;
+  /** The CancelRun that was obeyed. */
+  readonly cancelledBy?: string | undefined;
+}
+
+/** What became of the run's way back; which calls were undone stands with the calls. */
+export interface Compensation {
+  readonly status: 'asked' | 'kept' | 'running' | 'done' | 'partial';
+  readonly rounds: readonly Round[];
+  /** The command that chose to keep. */
+  readonly keptBy?: string | undefined;
+}
+export interface Round {
+  /** null: the run's own onFailure. */
+  readonly commandId: string | null;
+  readonly by: string | null;
+  readonly callIds: readonly string[];
+  readonly leftovers: readonly Leftover[];
+  readonly episode: number;
+  /** It took back an end. */
+  readonly reopened: boolean;
+  /** Epoch milliseconds. */
+  readonly at: number;
 }
 
 /** What was used of the limits that are not counted by the calls and turns themselves. */
@@ -98,6 +130,10 @@ export type Phase =
   | { readonly name: 'finishing'; readonly end: End }
   /** Its time is over or it was cancelled: nothing is begun, what is out is waited for, with a grace period. */
   | { readonly name: 'closing'; readonly end: End; readonly since: number }
+  /** It ended badly: a person says whether its effects are undone; without an answer they are kept. */
+  | { readonly name: 'asking'; readonly end: End; readonly until: number }
+  /** On its way back: undos are out. `stopped`: no further one begins. */
+  | { readonly name: 'compensating'; readonly end: End; readonly since: number; readonly stopped: boolean }
   | { readonly name: 'ended'; readonly end: End; readonly outcome: RunOutcome; readonly at: number };
 export type PhaseName = Phase['name'];
 
@@ -135,6 +171,8 @@ interface CallBase {
   readonly effectClass: BoundCall['effectClass'] | null;
   /** callIds: it waits for these and needs their success, and stands outside the order of its batch. */
   readonly dependsOn?: readonly string[] | undefined;
+  /** Of class `undo`: the call that it takes back. */
+  readonly undoes?: string | undefined;
 }
 
 interface OpenCallBase extends CallBase {
@@ -143,12 +181,14 @@ interface OpenCallBase extends CallBase {
   readonly at: number;
   readonly movedAt: number;
   readonly timeoutMs: number;
+  readonly undo?: UndoPlan | undefined;
 }
 
 export interface HeldCall extends CallBase {
   readonly state: 'held';
   readonly bound: Omit<CallProposed, 'runDeadline'>;
   readonly timeoutMs: number;
+  readonly undo?: UndoPlan | undefined;
   readonly approvalTtlMs: number;
 }
 export interface ProposedCall extends OpenCallBase {
@@ -181,6 +221,9 @@ export interface SettledCall extends CallBase {
   /** What was asked and what came of it, as short digests: equal ones are repetitions. */
   readonly asked?: string | undefined;
   readonly came?: string | undefined;
+  readonly wayBack?: WayBack | undefined;
+  /** After it there is no way back. */
+  readonly pivot?: true | undefined;
 }
 /** Proposed to policy and not settled: the right to settle it lies elsewhere. */
 export type OutCall = ProposedCall | AskedCall | DecidedCall;
@@ -191,13 +234,24 @@ export const isOut = (call: Call): call is OutCall =>
 export const isSettled = (call: Call): call is SettledCall => call.state === 'settled';
 export const isEnded = (run: Run): boolean => run.state.phase.name === 'ended';
 export const budgetsOf = (run: Run): Budgets => run.state.resumes.at(-1)?.budgets ?? run.definition.budgets;
-export const episodeOf = (run: Run): number => run.state.resumes.length + 1;
-/** Cancelled, and calls are still out. */
+export const episodeOf = (run: Run): number =>
+  run.state.resumes.length + 1 + roundsOf(run).filter((round) => round.reopened).length;
+export const roundsOf = (run: Run): readonly Round[] => run.state.compensation?.rounds ?? [];
+/** Undos that the way back waits for; one that was given up is out, and not waited for. */
+export const awaitedUndos = ({ state: { calls } }: Run): OutCall[] =>
+  calls.filter(isOut).filter(({ callId, undoes }) => {
+    const undone = undoes === undefined ? undefined : calls.find((call) => call.callId === undoes);
+    return undone?.state === 'settled' && undone.wayBack?.state === 'out' && undone.wayBack.undoCallId === callId;
+  });
+/** Cancelled (the run or its way back), and calls are still out. */
 export const isCancelling = ({ state: { phase } }: Run): boolean =>
-  phase.name === 'closing' && phase.end.status === 'cancelled';
+  (phase.name === 'closing' && phase.end.status === 'cancelled') || (phase.name === 'compensating' && phase.stopped);
 /** The one way an end can be taken back. */
-export const isResumable = ({ definition, state: { phase } }: Run): boolean =>
-  definition.driver !== 'call' && phase.name === 'ended' && phase.end.status === 'budget_exhausted';
+export const isResumable = ({ definition, state: { phase, compensation } }: Run): boolean =>
+  definition.driver !== 'call' &&
+  phase.name === 'ended' &&
+  phase.end.status === 'budget_exhausted' &&
+  (compensation === undefined || compensation.status === 'kept');
 
 /** Nothing moves until a person decides: then the wall clock stands still. */
 export function waitsForPerson(calls: readonly Call[]): boolean {
@@ -213,10 +267,13 @@ export function statusOf(state: RunState): RunStatus {
       return phase.end.status;
     case 'awaiting_model':
       return 'awaiting_model';
+    case 'asking':
+      return 'awaiting_user';
     case 'open':
     case 'awaiting_calls':
     case 'finishing':
     case 'closing':
+    case 'compensating':
       if (waitsForPerson(calls)) return 'awaiting_approval';
       return calls.every(isSettled) ? 'running' : 'awaiting_calls';
   }

@@ -1,4 +1,4 @@
-import type { RunOutcome, RunStatus, RunUsage } from '#contracts';
+import type { CompensationStatus, RunOutcome, RunStatus, RunUsage } from '#contracts';
 import { episodeOf, isSettled, statusOf, type Call, type Run, type SettledCall } from './run-state.ts';
 import { usageOf } from './usage.ts';
 
@@ -22,6 +22,7 @@ export interface RunView {
   /** RFC 3339. */
   readonly startedAt: string;
   readonly endedAt: string | null;
+  readonly compensation: CompensationStatus;
   readonly calls: readonly CallSummary[];
   readonly effects: readonly {
     callId: string;
@@ -63,6 +64,7 @@ export function runView(run: Run): RunView {
     usage: ended && definition.driver !== 'call' ? usageOf(run) : null,
     startedAt: new Date(definition.startedAt).toISOString(),
     endedAt: ended ? new Date(ended.at).toISOString() : null,
+    compensation: compensationOf(run),
     calls: state.calls.map(summaryOf),
     effects: state.calls
       .filter(isSettled)
@@ -72,7 +74,12 @@ export function runView(run: Run): RunView {
 }
 
 function summaryOf(call: Call): CallSummary {
-  const base = { callId: call.callId, providerCallId: call.providerCallId ?? null, tool: call.tool };
+  const base = {
+    callId: call.callId,
+    providerCallId: call.providerCallId ?? null,
+    tool: call.tool,
+    ...(call.undoes === undefined ? {} : { undoes: call.undoes }),
+  };
   const open = { errorCode: null, replayed: false, effect: null };
   switch (call.state) {
     case 'held':
@@ -83,8 +90,20 @@ function summaryOf(call: Call): CallSummary {
     case 'decided':
       return { ...base, ...open, status: call.approved ? 'granted' : 'asked', approvalId: call.approvalId };
     case 'settled': {
-      const { status, errorCode, replayed, effect, approvalId } = call;
-      return { ...base, status, errorCode, replayed, effect, approvalId };
+      const { errorCode, replayed, effect, approvalId } = call;
+      return { ...base, status: settledStatus(call), errorCode, replayed, effect, approvalId };
     }
   }
+}
+
+function compensationOf({ state: { compensation } }: Run): CompensationStatus {
+  const { status } = compensation ?? { status: 'asked' };
+  return status === 'asked' || status === 'kept' ? 'none' : status;
+}
+
+/** What became of a call that succeeded, once its run went back. */
+function settledStatus({ status, wayBack }: SettledCall): string {
+  if (wayBack?.state === 'undone') return 'compensated';
+  const tried = wayBack?.state === 'left' && wayBack.reason?.startsWith('undo_') === true;
+  return tried ? 'compensation_failed' : status;
 }

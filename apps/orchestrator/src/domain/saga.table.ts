@@ -2,6 +2,7 @@ import { advance } from './advance.ts';
 import { approvalDecided, approvalRequested, callSettled } from './call.transition.ts';
 import { finishRun, proposeCalls, proposeTooLate } from './client.transition.ts';
 import { cancelRun } from './cancel-run.transition.ts';
+import { compensateRun } from './compensate-run.transition.ts';
 import { commandRefused } from './emissions.ts';
 import { turnCompleted, turnFailed } from './model.transition.ts';
 import { resumeRun } from './resume-run.transition.ts';
@@ -33,12 +34,14 @@ const callFacts = {
 
 // prettier-ignore
 export const SAGA: { readonly [P in PhaseName]: Row } = {
-  open:           { ...callFacts, StartRun: startAgain, ProposeCalls: proposeCalls,   FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  awaiting_model: { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, TurnCompleted: turnCompleted, TurnFailed: turnFailed, Woken: woken },
-  awaiting_calls: { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  finishing:      { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  closing:        { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  ended:          { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, TurnCompleted: history,       TurnFailed: history,    Woken: nothing },
+  open:           { ...callFacts, StartRun: startAgain, ProposeCalls: proposeCalls,   FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  awaiting_model: { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: turnCompleted, TurnFailed: turnFailed, Woken: woken },
+  awaiting_calls: { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  finishing:      { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  closing:        { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  asking:         { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  compensating:   { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  ended:          { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: nothing },
 };
 
 const unknownRun = (): Step => ({ run: null, out: [], dropped: 'unknown_run' });
@@ -54,6 +57,7 @@ const ABSENT: { readonly [T in InputType]: (input: InputOf<T>, env: Env) => Step
   FinishRun: notFound,
   CancelRun: notFound,
   ResumeRun: notFound,
+  CompensateRun: notFound,
   TurnCompleted: unknownRun,
   TurnFailed: unknownRun,
   ApprovalRequested: unknownRun,
@@ -87,6 +91,7 @@ function foreignTenant(run: Run, input: Input, env: Env): Step | undefined {
     case 'FinishRun':
     case 'CancelRun':
     case 'ResumeRun':
+    case 'CompensateRun':
       return { run, out: notFound(input, env).out };
     default:
       return { run, out: [], dropped: 'foreign' };

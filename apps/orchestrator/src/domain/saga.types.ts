@@ -3,6 +3,7 @@ import type {
   ApprovalRequested,
   CallSettled,
   CancelRun,
+  CompensateRun,
   FinishRun,
   MessageData,
   MessageType,
@@ -33,6 +34,7 @@ export type Input =
   | (About & { readonly type: 'FinishRun'; readonly data: FinishRun })
   | (About & { readonly type: 'CancelRun'; readonly data: CancelRun })
   | (About & { readonly type: 'ResumeRun'; readonly data: ResumeRun })
+  | (About & { readonly type: 'CompensateRun'; readonly data: CompensateRun })
   | (About & { readonly type: 'TurnCompleted'; readonly data: TurnCompleted })
   | (About & { readonly type: 'TurnFailed'; readonly data: TurnFailed })
   | (AboutCall & { readonly type: 'ApprovalRequested'; readonly data: ApprovalRequested })
@@ -42,7 +44,7 @@ export type Input =
   | (About & { readonly type: 'Woken' });
 export type InputType = Input['type'];
 export type InputOf<T extends InputType> = Extract<Input, { type: T }>;
-export type CommandType = 'StartRun' | 'ProposeCalls' | 'FinishRun' | 'CancelRun' | 'ResumeRun';
+export type CommandType = 'StartRun' | 'ProposeCalls' | 'FinishRun' | 'CancelRun' | 'ResumeRun' | 'CompensateRun';
 
 /** Where a settlement came from: only the holder of the right to settle counts. */
 export type SettlementSource =
@@ -98,4 +100,10 @@ export interface Step {
   readonly run: Run | null;
   readonly out: readonly Emission[];
   readonly dropped?: Dropped;
+}
+
+/** A step without the input's own verdict: what followed from a state. */
+export interface Advanced {
+  readonly run: Run;
+  readonly out: readonly Emission[];
 }

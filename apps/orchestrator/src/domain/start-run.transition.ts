@@ -46,7 +46,8 @@ const FIRST_PHASE: Readonly<Record<StartRun['data']['driver'], Phase>> = {
 };
 
 function newRun({ runId, tenant, data, correlationId }: StartRun, now: number): Run {
-  const { driver, principal, requestDigest, agent, input, toolset, taskId, budgets, labels } = data;
+  const { driver, principal, requestDigest, agent, input, toolset, undoTools, onFailure, taskId, budgets, labels } =
+    data;
   return {
     runNo: null,
     definition: {
@@ -58,6 +59,8 @@ function newRun({ runId, tenant, data, correlationId }: StartRun, now: number): 
       agent,
       input,
       toolset,
+      ...(undoTools === undefined ? {} : { undoTools }),
+      ...(onFailure === undefined ? {} : { onFailure }),
       taskId,
       budgets,
       labels,

@@ -1,6 +1,7 @@
 import { dropHeld } from './admit-batch.ts';
 import { endRun } from './advance.ts';
 import { callError } from './call-error.ts';
+import { giveUpUndos, keepEffects } from './compensation.ts';
 import { callProposed, requestTurn, withdrawCall } from './emissions.ts';
 import { limitEnd } from './ends.ts';
 import { budgetsOf, isCancelling, isOut, withState, type Call, type Run } from './run-state.ts';
@@ -12,12 +13,24 @@ type Woken = InputOf<'Woken'>;
 /** The wall clock first, then what is outstanding is sent again. */
 export function woken(run: Run, input: Woken, env: Env): Step {
   const deadline = deadlineOf(run);
-  if (deadline !== null && deadline <= env.now)
-    return run.state.phase.name === 'closing' ? graceEnded(run, input, env) : wallClockEnded(run, input, env);
+  if (deadline !== null && deadline <= env.now) return timeIsUp(run, input, env);
   const { drive } = run.state;
   if (drive === null || drive.at > env.now) return { run, out: [] };
   const next = withState(run, { drive: nextDrive(run, env.now, drive.tries + 1) });
   return { run: next, out: outstanding(run, input, env) };
+}
+
+function timeIsUp(run: Run, input: Woken, env: Env): Step {
+  switch (run.state.phase.name) {
+    case 'closing':
+      return graceEnded(run, input, env);
+    case 'asking':
+      return keepEffects(run, input, env, undefined);
+    case 'compensating':
+      return { run: giveUpUndos(run, env.now), out: [] };
+    default:
+      return wallClockEnded(run, input, env);
+  }
 }
 
 /** Nothing new is begun: held calls end here; calls that are out are waited for. */

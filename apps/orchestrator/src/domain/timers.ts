@@ -1,13 +1,25 @@
-import { isOut, waitsForPerson, withState, type Drive, type Run, type WallClock } from './run-state.ts';
+import {
+  awaitedUndos,
+  isOut,
+  waitsForPerson,
+  withState,
+  type Drive,
+  type OutCall,
+  type Run,
+  type WallClock,
+} from './run-state.ts';
 
 /** Beyond a call's own timeout: how long a silent holder is waited for after the wall clock has ended. Milliseconds. */
 export const GRACE_MS = 30_000;
+/** Beyond a call's own timeout: how long the answer to an undo is waited for. Milliseconds. */
+export const UNDO_PATIENCE_MS = 300_000;
 /** First re-drive after this time without progress, then doubling. Milliseconds. */
 export const DRIVE_MS = { calls: 5_000, model: 10_000, person: 60_000, longest: 60_000 } as const;
 
 /** Starts or stops the wall clock as the calls say. */
 export function tickClock(run: Run, now: number): WallClock {
-  const { clock, calls } = run.state;
+  const { clock, calls, phase } = run.state;
+  if (phase.name === 'asking' || phase.name === 'compensating') return clock;
   if (waitsForPerson(calls)) {
     return clock.since === null ? clock : { leftMs: clock.leftMs - (now - clock.since), since: null };
   }
@@ -27,9 +39,19 @@ export function deadlineOf(run: Run): number | null {
           return from + call.timeoutMs + GRACE_MS;
         }),
       );
+    case 'asking':
+      return phase.until;
+    case 'compensating':
+      return Math.min(...awaitedUndos(run).map(undoDeadline));
     default:
       return clock.since === null ? null : clock.since + clock.leftMs;
   }
+}
+
+/** Epoch milliseconds. */
+export function undoDeadline(call: OutCall): number {
+  const from = call.state === 'asked' ? call.expiresAt : call.movedAt;
+  return from + call.timeoutMs + UNDO_PATIENCE_MS;
 }
 
 function firstDriveMs(run: Run): number | null {

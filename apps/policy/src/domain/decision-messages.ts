@@ -107,6 +107,7 @@ function settled(decision: Decision, { call }: Proposal, state: Refusal) {
     operationKeyHash: digestText('operation-key/v1', call.operationKey),
     effect: 'none' as const,
     replayed: false,
+    ...(call.undoes ? { undoes: call.undoes.callId } : {}),
     attempts: 0,
     durationMs: 0,
     error: refusalError(state),

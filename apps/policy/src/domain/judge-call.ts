@@ -1,4 +1,4 @@
-import { isRead, toolKey, type CallProposed, type ToolContract } from '#contracts';
+import { isRead, toolKey, toolName, type CallProposed, type ToolContract } from '#contracts';
 import { digestArguments } from '#kernel';
 import {
   amountOf,
@@ -29,6 +29,7 @@ const ask = (reasons: readonly string[]): Verdict => ({
  * The decision about one proposal: a pure function of the proposal, its contract and the policies.
  * `approval.mode` of the contract: `always` asks whatever policy would permit unattended; `policy` leaves it to policy;
  * `never` adds no question of its own, so that only a policy that forbids `call_unattended` asks. None of them widens `call`.
+ * @param undone of an undo: the contract of the call that it takes back
  * @param contract null when the registry does not hold the digest
  */
 export function judgeCall(
@@ -36,8 +37,11 @@ export function judgeCall(
   call: CallProposed,
   contract: ToolContract | null,
   askPolicy: AskPolicy,
+  undone: ToolContract | null = null,
 ): Verdict {
   if (!contract) return deny('The tool is not published.', 'unknown-tool');
+  if (!isDeclared(call, contract, undone))
+    return deny('No contract of a call of this run declares this undo.', 'undo-not-declared');
   const mismatch = bindingFault(call, contract);
   if (mismatch !== null) return deny('The proposal does not fit its contract.', `binding:${mismatch}`);
   if (contract.access.roles.length > 0 && !contract.access.roles.some((role) => call.principal.roles.includes(role))) {
@@ -54,6 +58,18 @@ export function judgeCall(
   if (contract.approval.mode === 'never')
     return { kind: 'allow', reasons: atAll.reasons, message: 'Policy allows the call.' };
   return ask(['no-policy-permits-unattended']);
+}
+
+/** An undo is what the contract of the undone call says, or none at all. */
+function isDeclared(
+  { effectClass, undoes }: CallProposed,
+  contract: ToolContract,
+  undone: ToolContract | null,
+): boolean {
+  if (effectClass !== 'undo') return undoes === undefined;
+  const declared = undone?.compensation;
+  if (undoes === undefined || declared === undefined || 'pivot' in declared) return false;
+  return declared.tool === toolName(contract) || declared.tool === toolKey(contract);
 }
 
 function denied(answer: PolicyAnswer): Verdict {

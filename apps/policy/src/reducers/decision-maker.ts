@@ -1,6 +1,6 @@
 import type { CallProposed, ToolContract } from '#contracts';
 import { grantId, mintGrant, type SigningKey } from '#grants';
-import { CountersignError, InfrastructureError } from '#kernel';
+import { CountersignError, InfrastructureError, runIdOfCall } from '#kernel';
 import type { CedarEngine } from '../adapters/cedar-engine.ts';
 import { approvalRequest, type Approval } from '../domain/approval.ts';
 import type { FinalOutcome, Voids } from '../domain/decide.ts';
@@ -52,7 +52,8 @@ export class DecisionMaker {
   /** Fetches what is not cached. @throws InfrastructureError when the registry is away */
   async contractsOf(calls: readonly CallProposed[]): Promise<KnownContracts> {
     const { contracts } = this.#options;
-    const missing = new Set(calls.map((call) => call.contractDigest).filter((digest) => !contracts.peek(digest)));
+    const wanted = calls.flatMap((call) => [call.contractDigest, ...(call.undoes ? [call.undoes.contractDigest] : [])]);
+    const missing = new Set(wanted.filter((digest) => !contracts.peek(digest)));
     await Promise.all(
       [...missing].map((digest) =>
         contracts.byDigest(digest).catch((error: unknown) => {
@@ -65,7 +66,10 @@ export class DecisionMaker {
   }
 
   judge(proposal: Proposal, contracts: KnownContracts): Verdict {
-    return judgeCall(proposal.tenant, proposal.call, contracts(proposal.call.contractDigest), this.#options.engine.ask);
+    const { tenant, call, runId } = proposal;
+    const { undoes } = call;
+    const undone = undoes && runIdOfCall(undoes.callId) === runId ? contracts(undoes.contractDigest) : null;
+    return judgeCall(tenant, call, contracts(call.contractDigest), this.#options.engine.ask, undone);
   }
 
   /** Turns an outcome into a row, minting the grant or writing the request. */
@@ -134,6 +138,7 @@ export class DecisionMaker {
       resources: call.resources,
       effectClass: call.effectClass,
       operationKey: call.operationKey,
+      ...(call.undoes ? { undoes: call.undoes.callId } : {}),
       policyDigest: this.policyDigest,
       decisionId: decisionId(callId, decisionNo),
       decisionNo,

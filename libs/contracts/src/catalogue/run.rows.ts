@@ -1,3 +1,4 @@
+import * as compensation from '../messages/compensation.schema.ts';
 import * as run from '../messages/run.schema.ts';
 import { row } from './catalogue-row.ts';
 
@@ -82,5 +83,37 @@ export const RUN_ROWS = {
     producer: 'orchestrator',
     consumers: ['gateway', 'state-store', 'telemetry'],
     meaning: 'A run that had ended goes on in its next episode.',
+  }),
+  CompensateRun: row(compensation.compensateRunSchema, {
+    topic: 'run.commands',
+    key: 'runId',
+    kind: 'command',
+    producer: 'gateway',
+    consumers: ['orchestrator'],
+    meaning: 'Undo what the run has done, keep it, or settle what an earlier way back has left.',
+  }),
+  CompensationAsked: row(compensation.compensationAskedSchema, {
+    topic: 'run.events',
+    key: 'runId',
+    kind: 'fact',
+    producer: 'orchestrator',
+    consumers: ['gateway', 'state-store', 'telemetry'],
+    meaning: 'The run did not come to a good end: a person says whether its effects are undone or kept.',
+  }),
+  CompensationStarted: row(compensation.compensationStartedSchema, {
+    topic: 'run.events',
+    key: 'runId',
+    kind: 'fact',
+    producer: 'orchestrator',
+    consumers: ['gateway', 'state-store', 'telemetry'],
+    meaning: 'The way back has begun: succeeded, undoable calls of the run are undone, the last first.',
+  }),
+  CompensationEnded: row(compensation.compensationEndedSchema, {
+    topic: 'run.events',
+    key: 'runId',
+    kind: 'fact',
+    producer: 'orchestrator',
+    consumers: ['gateway', 'state-store', 'telemetry'],
+    meaning: 'The way back is over: all is undone, or the remainder is left to a person.',
   }),
 } as const;

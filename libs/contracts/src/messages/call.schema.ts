@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { ERROR_CODE_NAMES } from '#kernel';
-import { digestSchema, principalSchema } from '../envelope.schema.ts';
+import { callIdSchema, digestSchema, principalSchema } from '../envelope.schema.ts';
 import { callErrorSchema, resultViewsSchema } from '../result.schema.ts';
 import { driverSchema } from './run.schema.ts';
 
 export const effectClassSchema = z.enum(['read', 'call', 'undo']);
 export type EffectClass = z.infer<typeof effectClassSchema>;
+
+/** The call that an undo takes back, and the contract that declares how (class `undo` alone). */
+export const undoesSchema = z.object({ callId: callIdSchema, contractDigest: digestSchema });
 
 /** `user`, `model` or `tool:*` per argument pointer; until origins are built the orchestrator gives the coarse answer. */
 export const originsSchema = z.record(z.string(), z.string());
@@ -27,6 +30,7 @@ export const boundCallSchema = z.object({
   resources: z.array(z.string()),
   /** Tenant and principal prefixed; the callId for `none` tools. */
   operationKey: z.string().max(1024),
+  undoes: undoesSchema.optional(),
 });
 export type BoundCall = z.infer<typeof boundCallSchema>;
 
@@ -100,6 +104,8 @@ export const callSettledSchema = z.object({
   effect: z.enum(['none', 'applied', 'unknown']),
   /** The recorded result of an earlier call with the same key. */
   replayed: z.boolean(),
+  /** Of an undo: the call that it takes back. */
+  undoes: callIdSchema.optional(),
   attempts: z.int().min(0),
   durationMs: z.number().min(0),
   error: callErrorSchema.nullable(),

@@ -30,6 +30,10 @@ export type AgentRef = z.infer<typeof agentSchema>;
 /** `agent`: we drive the model. `client`: the client proposes calls and finishes. `call`: one direct call; the run ends with it. */
 export const driverSchema = z.enum(['agent', 'client', 'call']);
 
+/** What becomes of the effects of a run that does not come to a good end. */
+export const onFailureSchema = z.enum(['keep', 'compensate', 'ask']);
+export type OnFailure = z.infer<typeof onFailureSchema>;
+
 export const startRunSchema = z.object({
   commandId: z.string().min(1).max(64),
   driver: driverSchema,
@@ -39,6 +43,10 @@ export const startRunSchema = z.object({
   agent: agentSchema.optional(),
   input: z.string().max(262_144).optional(),
   toolset: z.array(toolRefSchema).max(1000),
+  /** The tools that contracts of the toolset name for their undo; never offered. */
+  undoTools: z.array(toolRefSchema).max(1000).optional(),
+  /** Absent: keep. */
+  onFailure: onFailureSchema.optional(),
   taskId: z.string().min(1).max(256).optional(),
   budgets: budgetsSchema,
   labels: z.record(z.string(), z.string()).default({}),
@@ -89,6 +97,7 @@ export const runStatusSchema = z.enum([
   'awaiting_model',
   'awaiting_calls',
   'awaiting_approval',
+  'awaiting_user',
   'completed',
   'stopped',
   'failed',

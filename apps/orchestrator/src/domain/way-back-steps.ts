@@ -1,0 +1,93 @@
+import type { CompensationEnded, RemainderReason } from '#contracts';
+import { isOut, isSettled, type Call, type Run } from './run-state.ts';
+import type { WayBack } from './way-back.ts';
+
+/** One call of the way back. */
+export interface BackStep {
+  readonly callId: string;
+  readonly state: WayBack['state'];
+  readonly reason: RemainderReason | null;
+  readonly undoCallId: string | null;
+  readonly resources: readonly string[];
+  /** Ids that the call made or changed. */
+  readonly made: readonly string[];
+  readonly after: readonly string[];
+  /** Not known whether it happened at all. */
+  readonly unknown: boolean;
+}
+
+/** Calls that can be taken back, the last first, until a call after which there is no way back. */
+export function backSteps({ state: { calls } }: Run): BackStep[] {
+  const steps: BackStep[] = [];
+  for (const call of calls.toReversed()) {
+    if (isSettled(call) && call.pivot) break;
+    const step = stepOf(call);
+    if (step) steps.push(step);
+  }
+  return steps;
+}
+
+function stepOf(call: Call): BackStep | null {
+  const { callId } = call;
+  // The run had to go on while its pool was silent.
+  if (isOut(call))
+    return call.undo === undefined || 'pivot' in call.undo
+      ? null
+      : { ...unknownStep, callId, resources: call.proposal.resources };
+  if (!isSettled(call) || call.wayBack === undefined) return null;
+  const { state, reason, undoCallId, resources, after } = call.wayBack;
+  const unknown = call.status === 'outcome_unknown' && state !== 'undone' && state !== 'skipped';
+  return {
+    callId,
+    state: unknown ? 'left' : state,
+    reason: unknown ? 'outcome_unknown' : (reason ?? null),
+    undoCallId: undoCallId ?? null,
+    resources,
+    made: call.resourceIds,
+    after,
+    unknown,
+  };
+}
+
+const unknownStep = {
+  state: 'left',
+  reason: 'outcome_unknown',
+  undoCallId: null,
+  made: [],
+  after: [],
+  unknown: true,
+} as const;
+
+export const isCleared = ({ state }: BackStep): boolean => state === 'undone' || state === 'skipped';
+
+/**
+ * Must `later` be taken back before `earlier`? When it touches the same thing, was given an id that the earlier call made,
+ * or does not say what it touches.
+ */
+export const liesUpon = (later: BackStep, earlier: BackStep): boolean =>
+  later.after.includes(earlier.callId) ||
+  later.resources.length === 0 ||
+  earlier.resources.length === 0 ||
+  later.resources.some((resource) => earlier.resources.includes(resource)) ||
+  later.made.some((id) => earlier.made.includes(id));
+
+/** What is to be told at the end of a round. */
+export function reckoning(run: Run): Pick<CompensationEnded, 'status' | 'undone' | 'skipped' | 'remainder' | 'kept'> {
+  const steps = backSteps(run);
+  const ids = (state: WayBack['state']) => steps.filter((step) => step.state === state).map((step) => step.callId);
+  const remainder = steps
+    .filter((step) => step.state === 'left')
+    .map(({ callId, reason, undoCallId }) => ({ callId, reason: reason ?? 'undo_failed', undoCallId }));
+  const cleared = new Set(steps.filter((step) => step.state !== 'kept').map((step) => step.callId));
+  const kept = run.state.calls
+    .filter((call) => isSettled(call) && call.effectClass === 'call' && call.effect === 'applied' && !call.replayed)
+    .map((call) => call.callId)
+    .filter((callId) => !cleared.has(callId));
+  return {
+    status: remainder.length === 0 ? 'done' : 'partial',
+    undone: ids('undone'),
+    skipped: ids('skipped'),
+    remainder,
+    kept,
+  };
+}
