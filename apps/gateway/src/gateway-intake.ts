@@ -4,7 +4,7 @@ import type { AcceptedRuns } from './adapters/accepted-runs.ts';
 import { checkScope } from './adapters/check-scope.ts';
 import type { CommandExchange } from './adapters/command-exchange.ts';
 import { endedView } from './adapters/ended-view.ts';
-import { resolveToolset } from './adapters/resolve-toolset.ts';
+import { resolveToolset, resolveUndoTools } from './adapters/resolve-toolset.ts';
 import type { RunViews } from './adapters/run-views.ts';
 import { startAndWait, type StartedRun } from './adapters/start-and-wait.ts';
 import type { ToolCatalogue } from './adapters/tool-catalogue.ts';
@@ -80,8 +80,9 @@ export class GatewayIntake {
     await checkScope(tools, caller, names ?? [], (index) => (agent ? '/agent' : `/toolset/${index}`));
     const resolved = await resolveToolset(tools, tenant, names);
     const toolset = names ? resolved : resolved.filter((ref) => mayUse(caller, ref.tool));
+    const undoTools = await resolveUndoTools(tools, tenant, toolset);
     const start = this.#start(caller, 'POST /v1/runs', options, (stamp) =>
-      runCommand(caller, stamp, request, agent, toolset),
+      runCommand(caller, stamp, request, agent, toolset, undoTools),
     );
     const { runId } = start;
     const ended = keys.ended(tenant, runId);
@@ -112,8 +113,9 @@ export class GatewayIntake {
     const ref = await tools.resolve(tenant, request.tool);
     // An unknown tool is a call too: the orchestrator settles it as UNKNOWN_TOOL, and names what may have been meant.
     const toolset = ref ? [ref] : await tools.refs(tenant, HINTED_TOOLS);
+    const undoTools = ref ? await resolveUndoTools(tools, tenant, toolset) : [];
     const start = this.#start(caller, 'POST /v1/calls', options, (stamp, runId) =>
-      callCommand(caller, stamp, request, callIdOf(runId, 1), toolset),
+      callCommand(caller, stamp, request, callIdOf(runId, 1), toolset, undoTools),
     );
     const { runId } = start;
     const callId = callIdOf(runId, 1);

@@ -6,7 +6,7 @@ import { settledIn, throwRefusedByRun } from './adapters/watched-answers.ts';
 import { keys, type Watch } from './adapters/watchers.ts';
 import type { Caller } from './domain/caller.ts';
 import { notFound } from './domain/problem.ts';
-import type { CancelRequest, ProposalsRequest, ResumeRequest } from './domain/requests.schema.ts';
+import type { CancelRequest, CompensateRequest, ProposalsRequest, ResumeRequest } from './domain/requests.schema.ts';
 import type { Settlement } from './domain/result-view.ts';
 import { proposalOf } from './domain/start-run.ts';
 import { maySee, settlementOfView, type View } from './domain/views.ts';
@@ -17,7 +17,7 @@ const ANSWER_MS = 1_000;
 const ASK_MS = 200;
 const TAKEN = Symbol('taken');
 
-type RunCommand = 'ProposeCalls' | 'FinishRun' | 'CancelRun' | 'ResumeRun';
+type RunCommand = 'ProposeCalls' | 'FinishRun' | 'CancelRun' | 'ResumeRun' | 'CompensateRun';
 type Ended = Message<'RunEnded'> | View;
 
 /**
@@ -135,6 +135,38 @@ export class RunCommands {
         return end && end.data.episode >= resumed.data.episode ? end : undefined;
       },
       // Stored views may still be those of the episode before: only the run's own events tell.
+      ask: () => Promise.resolve(undefined),
+    });
+    return this.#answer(tenant, runId, found);
+  }
+
+  /** Undoes what a run has done, keeps it, or settles what an earlier way back has left. @throws HttpProblem 403, 404, 409 */
+  async compensate(
+    caller: Caller,
+    runId: string,
+    { decision, calls = [] }: CompensateRequest,
+    options: IntakeOptions,
+  ): Promise<RunAnswer> {
+    const { tenant, principal } = caller;
+    await this.#ownRun(caller, runId);
+    const commandId = this.#commandId(runId, 'CompensateRun', options);
+    const [commandKey, ended] = [keys.command(tenant, commandId), keys.ended(tenant, runId)];
+    const command = this.#message('CompensateRun', caller, runId, options, { commandId, principal, decision, calls });
+    const found = await this.#parts.exchange.run<Message<'RunEnded'> | typeof TAKEN>({
+      topic: TOPICS.runCommands,
+      command,
+      watched: [commandKey, ended],
+      ...this.#patience(options),
+      look: (watch) => {
+        throwRefusedByRun(watch, commandKey);
+        const end = watch.get(ended, 'RunEnded');
+        if (decision === 'keep') return end;
+        const started = watch.get(commandKey, 'CompensationStarted');
+        if (!started) return undefined;
+        if (options.waitMs === 0) return TAKEN;
+        return end && end.data.episode >= started.data.episode ? end : undefined;
+      },
+      // As for a resume: only the run's own events tell of the round that this command began.
       ask: () => Promise.resolve(undefined),
     });
     return this.#answer(tenant, runId, found);

@@ -38,6 +38,8 @@ export function storedAfter(facts: readonly FactAt[]): StoredProgress | null {
     cause: null,
     answer: null,
     endedAt: null,
+    compensationRank: 0,
+    compensation: null,
   };
   for (const { message } of facts) {
     const callId = message.callId ?? '';

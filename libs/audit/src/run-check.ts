@@ -19,10 +19,12 @@ const endOf = (run: RunSeen | undefined): RunSeen['end'] =>
 
 const RUN_STARTED = 'dev.countersign.run.started.v1';
 const RUN_RESUMED = 'dev.countersign.run.resumed.v1';
+/** A way back may take an end back: its undos are calls of the run, which the next end counts. */
+const COMPENSATION_STARTED = 'dev.countersign.compensation.started.v1';
 const RUN_ENDED = 'dev.countersign.run.ended.v1';
 const CALL_SETTLED = 'dev.countersign.call.settled.v1';
 
-const COUNTED = new Set([RUN_STARTED, RUN_RESUMED, RUN_ENDED, CALL_SETTLED]);
+const COUNTED = new Set([RUN_STARTED, RUN_RESUMED, COMPENSATION_STARTED, RUN_ENDED, CALL_SETTLED]);
 
 /**
  * Completeness of one ledger: what no chain can show, a record that was never written.
@@ -64,7 +66,7 @@ export class RunCheck {
     if (type === RUN_STARTED) {
       run.started = true;
       run.runNo = typeof data.run_no === 'number' ? data.run_no : null;
-    } else if (type === RUN_RESUMED) {
+    } else if (type === RUN_RESUMED || type === COMPENSATION_STARTED) {
       run.resumed = Math.max(run.resumed, Number(data.episode));
     } else if (type === CALL_SETTLED) {
       run.calls.push(String(callId));

@@ -1,5 +1,6 @@
 import { isRead, toolKey, type ToolContract } from '#contracts';
 import { CountersignError, type ErrorDetail } from '#kernel';
+import { compensationFaults, undoFaults } from './rules/compensation.rules.ts';
 import { executionFaults } from './rules/execution.rules.ts';
 import { safetyFaults } from './rules/safety.rules.ts';
 import { schemaFaults } from './rules/schema.rules.ts';
@@ -16,7 +17,12 @@ export interface PublishFault {
 
 /** All that speaks against publishing a contract; empty when nothing does. */
 export function publishFaults(contract: ToolContract): PublishFault[] {
-  const faults = [...textFaults(contract), ...schemaFaults(contract), ...executionFaults(contract)];
+  const faults = [
+    ...textFaults(contract),
+    ...schemaFaults(contract),
+    ...executionFaults(contract),
+    ...compensationFaults(contract),
+  ];
   return isRead(contract) ? [...faults, ...readFaults(contract)] : [...faults, ...safetyFaults(contract)];
 }
 
@@ -34,7 +40,10 @@ function readFaults(contract: ToolContract): PublishFault[] {
 /** @throws CountersignError INVALID_ARGS with every fault of every contract, each with its place and remedy */
 export function checkPublishable(...contracts: readonly ToolContract[]): void {
   const found = contracts.flatMap((contract) =>
-    publishFaults(contract).map((fault) => ({ tool: toolKey(contract), fault })),
+    [...publishFaults(contract), ...undoFaults(contract, contracts)].map((fault) => ({
+      tool: toolKey(contract),
+      fault,
+    })),
   );
   if (found.length === 0) return;
   const lines = found.map(({ tool, fault }) => `  - ${tool} ${fault.path}: ${fault.message}`);

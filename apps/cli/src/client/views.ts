@@ -23,6 +23,11 @@ export interface RunView {
   readonly turns?: number;
   readonly startedAt?: string | null;
   readonly endedAt?: string | null;
+  readonly compensation?: string;
+  readonly compensationReport?: {
+    readonly remainder: readonly { readonly callId: string; readonly reason: string }[];
+    readonly kept: readonly string[];
+  } | null;
   readonly calls?: readonly CallSummary[];
   readonly effects?: readonly {
     readonly callId: string;

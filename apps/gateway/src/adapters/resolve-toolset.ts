@@ -25,3 +25,15 @@ export async function resolveToolset(
     throw new CountersignError('UNKNOWN_TOOL', details.map((d) => d.message).join('; '), { details });
   return [...new Map(found.map((ref) => [ref!.tool, ref!])).values()];
 }
+
+/** The tools that contracts of a toolset name for their undo, as they are live now; one that is not published is left out. */
+export async function resolveUndoTools(
+  tools: ToolCatalogue,
+  tenant: string,
+  toolset: readonly ToolRef[],
+): Promise<ToolRef[]> {
+  const names = await tools.undoNames(tenant, toolset);
+  if (names.length === 0) return [];
+  const found = await Promise.all(names.map((name) => tools.resolve(tenant, name)));
+  return [...new Map(found.filter((ref) => ref !== null).map((ref) => [ref.tool, ref])).values()];
+}

@@ -1,4 +1,4 @@
-import { toolKey, toolName, type PublishedContract, type ToolRef } from '#contracts';
+import { toolKey, toolName, type PublishedContract, type ToolContract, type ToolRef } from '#contracts';
 import type { Clock } from '#kernel';
 import { parseToolName, type ContractStore } from '#registry';
 
@@ -13,6 +13,8 @@ interface Snapshot {
   readonly readAt: number;
   readonly live: readonly PublishedContract[];
   readonly byName: ReadonlyMap<string, PublishedContract>;
+  /** Digest of a contract → the tool that it names for its undo. */
+  readonly undoOf: ReadonlyMap<string, string>;
 }
 
 const refOf = ({ digest, contract }: PublishedContract): ToolRef => ({ tool: toolKey(contract), digest });
@@ -37,6 +39,13 @@ export class ToolCatalogue {
 
   async refs(tenant: string, limit: number): Promise<ToolRef[]> {
     return (await this.list(tenant)).slice(0, limit).map(refOf);
+  }
+
+  /** Names of the tools that undo calls of these; of versions that are not live nothing is known. */
+  async undoNames(tenant: string, refs: readonly ToolRef[]): Promise<string[]> {
+    const { undoOf } = await this.#snapshot(tenant);
+    if (undoOf.size === 0) return [];
+    return [...new Set(refs.map(({ digest }) => undoOf.get(digest)).filter((name) => name !== undefined))];
   }
 
   /** `ns.name`, `ns.name@version` or `ns__name`; null when it is not published for the tenant. */
@@ -96,12 +105,16 @@ export class ToolCatalogue {
   async #load(tenant: string): Promise<Snapshot> {
     const live = await this.#store.list(tenant);
     const byName = new Map(live.map((published) => [toolName(published.contract), published]));
-    const snapshot = { readAt: this.#clock.now(), live, byName };
+    const undoOf = new Map(live.flatMap(({ digest, contract }) => undoTool(digest, contract)));
+    const snapshot = { readAt: this.#clock.now(), live, byName, undoOf };
     if (this.#snapshots.size >= MAX_TENANTS) this.#snapshots.clear();
     this.#snapshots.set(tenant, snapshot);
     return snapshot;
   }
 }
+
+const undoTool = (digest: string, { compensation }: ToolContract): [string, string][] =>
+  compensation === undefined || 'pivot' in compensation ? [] : [[digest, compensation.tool]];
 
 function pick(snapshot: Snapshot, tool: string, version: string | null): PublishedContract | null {
   const live = snapshot.byName.get(tool);

@@ -5,6 +5,9 @@ import type { Message } from '#contracts';
 export const WATCHED = [
   'RunStarted',
   'RunResumed',
+  'CompensationAsked',
+  'CompensationStarted',
+  'CompensationEnded',
   'TurnRecorded',
   'RunEnded',
   'CommandRefused',
@@ -27,7 +30,7 @@ export const keys = {
   settled: (tenant: string, callId: string): string => `${tenant} settled ${callId}`,
   /** Policy has judged the call: it was admitted. */
   judged: (tenant: string, callId: string): string => `${tenant} judged ${callId}`,
-  /** What a command led to: refusals, decisions of approvals, resumed runs. */
+  /** What a command led to: refusals, decisions of approvals, resumed runs, ways back. */
   command: (tenant: string, commandId: string): string => `${tenant} command ${commandId}`,
 };
 
@@ -43,7 +46,11 @@ function keyOf(message: Watched): string | null {
     case 'ApprovalRequested':
       return keys.judged(message.tenant, message.callId ?? '');
     case 'TurnRecorded':
+    case 'CompensationAsked':
+    case 'CompensationEnded':
       return null;
+    case 'CompensationStarted':
+      return message.data.commandId === null ? null : keys.command(message.tenant, message.data.commandId);
     case 'RunResumed':
     case 'CommandRefused':
     case 'ApprovalDecided':

@@ -1,4 +1,4 @@
-import type { AgentRef, Budgets, ToolContract } from '#contracts';
+import type { AgentRef, Budgets, OnFailure, ToolContract } from '#contracts';
 import { agentSchema, budgetsSchema, toolKey } from '#contracts';
 import { CountersignError } from '#kernel';
 import type { ContractStore } from '#registry';
@@ -14,6 +14,7 @@ export interface WorkspaceSource {
     readonly instructions: string;
     readonly toolset: readonly string[];
     readonly budgets?: WrittenBudgets | undefined;
+    readonly onFailure?: OnFailure | undefined;
   }[];
 }
 
@@ -63,7 +64,12 @@ export async function publishWorkspaces(
           `workspace ${name}, agent ${agent.name}: no tool ${JSON.stringify(tool)} is published (known: ${known})`,
         );
       }
-      directory.add(tenant, { ref: refOf(agent), toolset: agent.toolset, budgets: budgetsOf(agent.budgets) });
+      directory.add(tenant, {
+        ref: refOf(agent),
+        toolset: agent.toolset,
+        budgets: budgetsOf(agent.budgets),
+        onFailure: agent.onFailure,
+      });
     }
   }
   if (faults.length > 0) throw new CountersignError('INVALID_ARGS', faults.join('\n'));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { digestSchema, issueDetails, writtenBudgetsSchema } from '#contracts';
+import { digestSchema, leftoverSchema, onFailureSchema, issueDetails, writtenBudgetsSchema } from '#contracts';
 import { CountersignError } from '#kernel';
 
 const toolName = z.string().min(1).max(256);
@@ -12,6 +12,9 @@ const labels = z
   .record(z.string().min(1).max(64), z.string().max(256))
   .refine((value) => Object.keys(value).length <= 32, 'at most 32 labels')
   .optional();
+const onFailure = onFailureSchema
+  .optional()
+  .describe('What becomes of the effects when the run does not come to a good end: keep (default), compensate, ask.');
 /** Limits are checked here and filled in later, with the agent's own in between. */
 const budgets = writtenBudgetsSchema.optional();
 
@@ -20,6 +23,7 @@ export const agentRunSchema = z.strictObject({
   agent: z.string().min(1).max(128),
   input: z.string().min(1).max(262_144),
   taskId,
+  onFailure,
   budgets,
   labels,
 });
@@ -28,6 +32,7 @@ export const clientRunSchema = z.strictObject({
   /** Names of tools; absent = all that are published. */
   toolset: z.array(toolName).min(1).max(1000).optional(),
   taskId,
+  onFailure,
   budgets,
   labels,
 });
@@ -72,6 +77,17 @@ export const resumeSchema = z.strictObject({
   budgets: writtenBudgetsSchema.refine((value) => Object.keys(value).length > 0, 'name the limits to raise'),
 });
 export type ResumeRequest = z.infer<typeof resumeSchema>;
+
+export const compensateSchema = z.strictObject({
+  decision: z.enum(['compensate', 'keep']).default('compensate'),
+  calls: z
+    .array(leftoverSchema)
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe('What becomes of calls that an earlier way back has left; absent = all that can be undone is tried.'),
+});
+export type CompensateRequest = z.infer<typeof compensateSchema>;
 
 export const decisionSchema = z.strictObject({
   decision: z.enum(['approved', 'rejected']),

@@ -6,8 +6,11 @@ import {
   digestSchema,
   driverSchema,
   runIdSchema,
+  remainderReasonSchema,
   runOutcomeSchema,
   runStatusSchema,
+  COMPENSATION_STATUSES,
+  TAKEN_BACK_STATUSES,
 } from '#contracts';
 import { ERROR_CODE_NAMES } from '#kernel';
 import { APPROVAL_STATUSES, OPEN_CALL_STATUSES } from './queries.schema.ts';
@@ -39,7 +42,7 @@ export const callSummarySchema = z.looseObject({
   callId: callIdSchema,
   providerCallId: z.string().nullable(),
   tool: z.string().nullable(),
-  status: z.enum(['accepted', ...OPEN_CALL_STATUSES, ...callStatusSchema.options]),
+  status: z.enum(['accepted', ...OPEN_CALL_STATUSES, ...callStatusSchema.options, ...TAKEN_BACK_STATUSES]),
   errorCode: z.enum(ERROR_CODE_NAMES).nullable(),
   replayed: z.boolean(),
   effect: effect.nullable(),
@@ -60,6 +63,16 @@ export const runViewSchema = z.looseObject({
   turns: z.int(),
   startedAt: time.nullable(),
   endedAt: time.nullable(),
+  compensation: z.enum(COMPENSATION_STATUSES).optional().describe('How far what the run did was undone.'),
+  compensationReport: z
+    .looseObject({
+      undone: z.array(callIdSchema),
+      skipped: z.array(callIdSchema),
+      remainder: z.array(z.looseObject({ callId: callIdSchema, reason: remainderReasonSchema })),
+      kept: z.array(callIdSchema),
+    })
+    .nullish()
+    .describe('Of the last way back: what is left to a person, and what was never to be undone.'),
   calls: z.array(callSummarySchema),
   effects: z
     .array(

@@ -24,6 +24,9 @@ export const RUN_EVENT_TYPES = [
   'approval.requested',
   'approval.decided',
   'call.settled',
+  'compensation.asked',
+  'compensation.started',
+  'compensation.ended',
   'run.ended',
 ] as const;
 export type RunEventType = (typeof RUN_EVENT_TYPES)[number];
@@ -49,6 +52,7 @@ export function tellNext(runId: string, told: Told, known: RunProgress, force = 
     tell('turn.recorded', { turn: told.turns });
   }
   for (const [callId, call] of known.calls) tellCall(callId, call, told, tell);
+  tellBack(known.back, told, tell);
   if (known.ended && known.phase % 2 === 0 && known.phase > told.phase && (force || isComplete(known))) {
     told.phase = known.phase;
     tell('run.ended', { ...known.ended });
@@ -103,6 +107,23 @@ function tellCall(callId: string, call: CallProgress, told: Told, tell: Tell): v
   if (!settled) return;
   const { settledBy: _by, ...end } = settled;
   ofCall(CALL.settled, 'call.settled', { tool, ...end });
+}
+
+/** A name that no call has: the alphabet of ids lacks its letter. */
+const BACK = 'oooooooo';
+/** What a step of a stream's id can hold. */
+const MAX_STEP = 35;
+
+/** Of rounds that were overtaken only what follows: each began, and ended before the next one. */
+function tellBack({ rank, status }: RunProgress['back'], told: Told, tell: Tell): void {
+  for (let step = (told.calls.get(BACK) ?? 0) + 1; step <= Math.min(rank, MAX_STEP); step++) {
+    if (step === 1 && rank > 1) continue;
+    told.calls.set(BACK, step);
+    const round = Math.floor(step / 2);
+    if (step === 1) tell('compensation.asked', {});
+    else if (step % 2 === 0) tell('compensation.started', { round });
+    else tell('compensation.ended', { round, status: step === rank ? status : 'partial' });
+  }
 }
 
 const decisionBy = (settledBy: string | null | undefined): 'allow' | 'deny' | null =>

@@ -16,7 +16,15 @@ export interface RunProgress {
   readonly ended: RunEnd | null;
   /** Calls that the run had at its last end; null = not known. */
   readonly callCount: number | null;
+  readonly back: BackProgress;
   readonly calls: ReadonlyMap<string, CallProgress>;
+}
+
+/** How far the way back has come: 1 = a person is asked, 2·round = that round has begun, 2·round + 1 = it is over. */
+export interface BackProgress {
+  readonly rank: number;
+  /** Of the round that is over: done or partial. */
+  readonly status: string | null;
 }
 
 export interface RunFacts {
@@ -65,12 +73,16 @@ export const UNKNOWN: RunProgress = {
   turns: 0,
   ended: null,
   callCount: null,
+  back: { rank: 0, status: null },
   calls: new Map(),
 };
 
 export const WATCHED_OF_RUNS = [
   'RunStarted',
   'RunResumed',
+  'CompensationAsked',
+  'CompensationStarted',
+  'CompensationEnded',
   'TurnRecorded',
   'RunEnded',
   'CallAllowed',
@@ -94,6 +106,7 @@ export function foldProgress(a: RunProgress, b: RunProgress): RunProgress {
     turns: Math.max(a.turns, b.turns),
     ended,
     callCount: counted,
+    back: b.back.rank > a.back.rank ? b.back : a.back,
     calls,
   };
 }
@@ -127,6 +140,16 @@ export function progressOf(message: RunMessage, topic: string): RunProgress {
     }
     case 'RunResumed':
       return { ...UNKNOWN, phase: message.data.episode * 2 - 1 };
+    case 'CompensationAsked':
+      return { ...UNKNOWN, back: { rank: 1, status: null } };
+    case 'CompensationStarted': {
+      const { round, episode } = message.data;
+      return { ...UNKNOWN, phase: episode * 2 - 1, back: { rank: round * 2, status: null } };
+    }
+    case 'CompensationEnded': {
+      const { round, status } = message.data;
+      return { ...UNKNOWN, back: { rank: round * 2 + 1, status } };
+    }
     case 'TurnRecorded':
       return { ...UNKNOWN, turns: message.data.turn };
     case 'RunEnded': {

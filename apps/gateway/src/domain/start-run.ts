@@ -1,6 +1,7 @@
 import {
   fillBudgets,
   type AgentRef,
+  type OnFailure,
   type ProposeCalls,
   type StartRun,
   type ToolRef,
@@ -14,6 +15,7 @@ export interface Agent {
   readonly ref: AgentRef;
   readonly toolset: readonly string[];
   readonly budgets: WrittenBudgets;
+  readonly onFailure?: OnFailure | undefined;
 }
 
 export interface Stamp {
@@ -28,13 +30,17 @@ export function runCommand(
   request: RunRequest,
   agent: Agent | null,
   toolset: readonly ToolRef[],
+  undoTools: readonly ToolRef[],
 ): StartRun {
+  const onFailure = request.onFailure ?? agent?.onFailure;
   return {
     ...stamp,
     driver: request.driver,
     principal: caller.principal,
     ...(agent && request.driver === 'agent' ? { agent: agent.ref, input: request.input } : {}),
     toolset: [...toolset],
+    ...(undoTools.length === 0 ? {} : { undoTools: [...undoTools] }),
+    ...(onFailure === undefined ? {} : { onFailure }),
     ...(request.taskId === undefined ? {} : { taskId: request.taskId }),
     budgets: fillBudgets(agent?.budgets, request.budgets),
     labels: request.labels ?? {},
@@ -51,12 +57,14 @@ export function callCommand(
   request: CallRequest,
   callId: string,
   toolset: readonly ToolRef[],
+  undoTools: readonly ToolRef[],
 ): StartRun {
   return {
     ...stamp,
     driver: 'call',
     principal: caller.principal,
     toolset: [...toolset],
+    ...(undoTools.length === 0 ? {} : { undoTools: [...undoTools] }),
     ...(request.taskId === undefined ? {} : { taskId: request.taskId }),
     budgets: DEFAULT_BUDGETS,
     labels: {},

@@ -16,6 +16,9 @@ export interface StoredProgress {
   readonly cause: unknown;
   readonly answer: string | null;
   readonly endedAt: string | null;
+  /** As of BackProgress. */
+  readonly compensationRank: number;
+  readonly compensation: string | null;
   readonly calls: readonly StoredCall[];
 }
 
@@ -58,13 +61,18 @@ export function progressOfStored(stored: StoredProgress | null): RunProgress {
         }
       : null,
     callCount: null,
+    back: {
+      rank: stored.compensationRank,
+      status: stored.compensationRank % 2 === 1 ? stored.compensation : null,
+    },
     calls: new Map(stored.calls.map((call) => [call.callId, callOf(call)])),
   };
 }
 
 function callOf(call: StoredCall): CallProgress {
   const { tool, approvalId, approvalRank, status, settledBy, providerCallId, errorCode, effect, replayed } = call;
-  const isSettled = call.rank >= STORED_SETTLED;
+  // What is known of a call by its undo alone tells nothing of its own settlement.
+  const isSettled = call.rank >= STORED_SETTLED && settledBy !== null;
   const no = Math.floor(call.rank / 10);
   const granted = !isSettled && call.rank % 10 === 2;
   const approved = isSettled ? settledBy === 'executor' : granted && approvalRank === no;
@@ -74,7 +82,7 @@ function callOf(call: StoredCall): CallProgress {
     approvals: new Map(approvalId === null ? [] : [[approvalId, approved]]),
     settled: isSettled
       ? {
-          status,
+          status: settledAs(status),
           settledBy,
           approvalId,
           providerCallId,
@@ -87,3 +95,7 @@ function callOf(call: StoredCall): CallProgress {
       : null,
   };
 }
+
+/** What became of a call later is told by its undo: it had succeeded. */
+const settledAs = (status: string): string =>
+  status === 'compensated' || status === 'compensation_failed' ? 'succeeded' : status;

@@ -1,4 +1,10 @@
-import { callStatusSchema, type CallError, type ResultViews, type SettledStatus } from '#contracts';
+import {
+  callStatusSchema,
+  TAKEN_BACK_STATUSES,
+  type CallError,
+  type ResultViews,
+  type SettledStatus,
+} from '#contracts';
 import { seesTenant, type Caller } from './caller.ts';
 import { resultOf, type Settlement } from './result-view.ts';
 
@@ -6,7 +12,9 @@ import { resultOf, type Settlement } from './result-view.ts';
 export type View = Readonly<Record<string, unknown>>;
 
 const ENDED: ReadonlySet<unknown> = new Set(['completed', 'stopped', 'failed', 'budget_exhausted', 'cancelled']);
-const SETTLED: ReadonlySet<unknown> = new Set(callStatusSchema.options);
+/** A call that was taken back, or should have been, is settled all the same. */
+const TAKEN_BACK: ReadonlySet<unknown> = new Set(TAKEN_BACK_STATUSES);
+const SETTLED: ReadonlySet<unknown> = new Set([...callStatusSchema.options, ...TAKEN_BACK_STATUSES]);
 
 export const isEnded = (run: View): boolean => ENDED.has(run.status);
 export const isSettled = (call: View): boolean => SETTLED.has(call.status);
@@ -31,7 +39,7 @@ export function settlementOfView(call: View): Settlement | null {
     callId: String(call.callId),
     runId: String(call.runId),
     tool: String(call.tool ?? ''),
-    status: call.status as SettledStatus,
+    status: TAKEN_BACK.has(call.status) ? 'succeeded' : (call.status as SettledStatus),
     providerCallId: (call.providerCallId as string | null | undefined) ?? undefined,
     replayed: call.replayed === true,
     effect: effectOf(call),

@@ -9,6 +9,7 @@ import {
   agentRunSchema,
   cancelSchema,
   clientRunSchema,
+  compensateSchema,
   emptySchema,
   proposalsSchema,
   resumeSchema,
@@ -135,6 +136,18 @@ export class RunsController {
     const caller = this.#access.require(request, ...RUN_KEEPERS);
     const { value, document } = readBody(request, resumeSchema, this.#limits);
     return answerRun(reply, await this.#commands.resume(caller, runId, value, intakeOptions(request, reply, document)));
+  }
+
+  @Post(':id/compensate')
+  async compensate(
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) reply: HttpReply,
+    @Param('id') runId: string,
+  ): Promise<object> {
+    const caller = this.#access.require(request, ...RUN_KEEPERS);
+    const { value, document } = readOptionalBody(request, compensateSchema, this.#limits);
+    const options = intakeOptions(request, reply, document);
+    return answerRun(reply, await this.#commands.compensate(caller, runId, value, options));
   }
 }
 

@@ -130,11 +130,16 @@ function settle(run: Run, call: OutCall, data: CallSettled): SettledCall {
 }
 
 /** Only of calls whose contract says something about their undo. */
-function wayBack(run: Run, { undo, proposal }: OutCall, data: CallSettled): Pick<SettledCall, 'wayBack' | 'pivot'> {
+function wayBack(
+  run: Run,
+  { undo, proposal, dependsOn }: OutCall,
+  data: CallSettled,
+): Pick<SettledCall, 'wayBack' | 'pivot'> {
   if (undo === undefined) return {};
   if ('pivot' in undo) return data.effect === 'none' || data.replayed ? {} : { pivot: true };
   const { contractDigest, resources, arguments: args } = proposal;
-  const found = wayBackOf({ plan: undo, contractDigest, resources, arguments: args, made: madeBy(run) }, data);
+  const call = { plan: undo, contractDigest, resources, arguments: args, made: madeBy(run), dependsOn };
+  const found = wayBackOf(call, data);
   return found === undefined ? {} : { wayBack: found };
 }
 

@@ -36,7 +36,7 @@ export interface WayBack {
   readonly fault?: string | undefined;
   readonly contractDigest: string;
   readonly resources: readonly string[];
-  /** Earlier calls whose made ids this call was given: they are undone after it. */
+  /** Earlier calls that it depends on, or whose made ids it was given: they are undone after it. */
   readonly after: readonly string[];
   readonly state: 'kept' | 'waiting' | 'out' | 'undone' | 'skipped' | 'left';
   readonly reason?: RemainderReason | undefined;
@@ -62,6 +62,7 @@ export interface Undoable {
   readonly resources: readonly string[];
   /** Earlier calls of the run with the ids that they made. */
   readonly made: readonly { readonly callId: string; readonly resourceIds: readonly string[] }[];
+  readonly dependsOn?: readonly string[] | undefined;
 }
 
 /** undefined: the call changed nothing, or only told what an earlier call of its key had done. */
@@ -89,7 +90,10 @@ export function wayBackOf(call: Undoable, { status, effect, replayed, result }: 
     contractDigest,
     resources,
     after: call.made
-      .filter(({ resourceIds }) => resourceIds.some((id) => text.includes(JSON.stringify(id))))
+      .filter(
+        ({ callId, resourceIds }) =>
+          call.dependsOn?.includes(callId) === true || resourceIds.some((id) => text.includes(JSON.stringify(id))),
+      )
       .map(({ callId }) => callId),
     state: 'kept',
     tries: 0,

@@ -33,9 +33,11 @@ async function foldRuns(sql: Sql, rows: readonly RunRow[]): Promise<void> {
   await sql.change({
     name: 'fold-runs',
     text: `insert into run_view as v (tenant, run_id, driver, agent, principal, request_digest, task_id, labels, started_at,
-             turns, episode_rank, status, outcome, cause, answer, ended_at, usage, first_seen)
+             turns, episode_rank, status, outcome, cause, answer, ended_at, usage,
+             compensation_rank, compensation, compensation_report, first_seen)
            select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[],
-             $9::timestamptz[], $10::int[], $11::int[], $12::text[], $13::text[], $14::json[], $15::text[], $16::timestamptz[], $17::json[], $18::timestamptz[])
+             $9::timestamptz[], $10::int[], $11::int[], $12::text[], $13::text[], $14::json[], $15::text[], $16::timestamptz[], $17::json[],
+             $18::int[], $19::text[], $20::json[], $21::timestamptz[])
            on conflict (tenant, run_id) do update set
              driver = coalesce(v.driver, excluded.driver),
              agent = coalesce(v.agent, excluded.agent),
@@ -52,6 +54,9 @@ async function foldRuns(sql: Sql, rows: readonly RunRow[]): Promise<void> {
              answer = case when excluded.episode_rank > v.episode_rank then coalesce(excluded.answer, v.answer) else coalesce(v.answer, excluded.answer) end,
              ended_at = case when excluded.episode_rank > v.episode_rank then excluded.ended_at else v.ended_at end,
              usage = case when excluded.episode_rank > v.episode_rank then excluded.usage else v.usage end,
+             compensation_rank = greatest(v.compensation_rank, excluded.compensation_rank),
+             compensation = case when excluded.compensation_rank > v.compensation_rank then excluded.compensation else v.compensation end,
+             compensation_report = case when excluded.compensation_rank > v.compensation_rank then excluded.compensation_report else v.compensation_report end,
              first_seen = least(v.first_seen, excluded.first_seen)`,
     values: [
       column(rows, 'tenant'),
@@ -71,6 +76,9 @@ async function foldRuns(sql: Sql, rows: readonly RunRow[]): Promise<void> {
       column(rows, 'answer'),
       column(rows, 'endedAt'),
       column(rows, 'usage'),
+      column(rows, 'compensationRank'),
+      column(rows, 'compensation'),
+      column(rows, 'compensationReport'),
       column(rows, 'firstSeen'),
     ],
   });

@@ -1,11 +1,22 @@
 import { TOPICS, type Message, type MessageType } from '#contracts';
-import { EPISODE_RANK, mergeCalls, mergeRuns, RANK, type CallRow, type RunRow } from './view-rows.ts';
+import {
+  COMPENSATION_RANK,
+  EPISODE_RANK,
+  mergeCalls,
+  mergeRuns,
+  RANK,
+  type CallRow,
+  type RunRow,
+} from './view-rows.ts';
 
 export const FOLDED_TYPES = [
   'RunStarted',
   'TurnRecorded',
   'RunEnded',
   'RunResumed',
+  'CompensationAsked',
+  'CompensationStarted',
+  'CompensationEnded',
   'CallProposed',
   'CallAllowed',
   'ApprovalRequested',
@@ -31,8 +42,8 @@ export function foldFacts(facts: readonly Fact[]): Folded {
   for (const fact of facts) {
     const run = runRowOf(fact.message);
     if (run) put(runs, `${run.tenant}/${run.runId}`, run, mergeRuns);
-    const call = callRowOf(fact);
-    if (call) put(calls, `${call.tenant}/${call.callId}`, call, mergeCalls);
+    for (const call of [...callRowsOf(fact), ...undoneRows(fact)])
+      put(calls, `${call.tenant}/${call.callId}`, call, mergeCalls);
   }
   return { runs: sorted(runs), calls: sorted(calls) };
 }
@@ -82,6 +93,22 @@ function runRowOf(message: Message<FoldedType>): RunRow | null {
     }
     case 'RunResumed':
       return { ...emptyRun(message), episodeRank: EPISODE_RANK.resumed(message.data.episode) };
+    case 'CompensationAsked':
+      return { ...emptyRun(message), compensationRank: COMPENSATION_RANK.asked, compensation: 'asked' };
+    case 'CompensationStarted': {
+      const { round, episode } = message.data;
+      const begun = { compensationRank: COMPENSATION_RANK.started(round), compensation: 'running' };
+      return { ...emptyRun(message), ...begun, episodeRank: EPISODE_RANK.resumed(episode) };
+    }
+    case 'CompensationEnded': {
+      const { round, episode: _episode, status, ...report } = message.data;
+      return {
+        ...emptyRun(message),
+        compensationRank: COMPENSATION_RANK.ended(round),
+        compensation: status,
+        compensationReport: JSON.stringify(report),
+      };
+    }
     default:
       return null;
   }
@@ -105,8 +132,16 @@ const emptyRun = ({ tenant, runId, occurredAt }: Message): RunRow => ({
   answer: null,
   endedAt: null,
   usage: null,
+  compensationRank: 0,
+  compensation: null,
+  compensationReport: null,
   firstSeen: occurredAt,
 });
+
+function callRowsOf(fact: Fact): CallRow[] {
+  const row = callRowOf(fact);
+  return row ? [row] : [];
+}
 
 function callRowOf({ message, topic }: Fact): CallRow | null {
   switch (message.type) {
@@ -130,6 +165,22 @@ function callRowOf({ message, topic }: Fact): CallRow | null {
     default:
       return null;
   }
+}
+
+/** What facts about undos say of the calls that they take back. */
+function undoneRows({ message, topic }: Fact): CallRow[] {
+  const undone = (callId: string, done: boolean): CallRow => ({
+    ...emptyCall(
+      message,
+      done ? RANK.compensated : RANK.compensationFailed,
+      done ? 'compensated' : 'compensation_failed',
+    ),
+    callId,
+  });
+  if (message.type === 'CompensationEnded') return message.data.undone.map((callId) => undone(callId, true));
+  if (message.type !== 'CallSettled' || message.data.undoes === undefined) return [];
+  const { settledBy, status, undoes } = message.data;
+  return mayCarry(topic, settledBy) ? [undone(undoes, status === 'succeeded')] : [];
 }
 
 function settledRow(message: Message<'CallSettled'>): CallRow {

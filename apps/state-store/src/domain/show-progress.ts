@@ -14,6 +14,8 @@ export interface StoredProgress {
   cause: unknown;
   answer: string | null;
   ended_at: Date | null;
+  compensation_rank: number | null;
+  compensation: string | null;
   calls: readonly StoredCallProgress[] | null;
 }
 
@@ -49,6 +51,9 @@ export interface ProgressView {
   readonly cause: unknown;
   readonly answer: string | null;
   readonly endedAt: string | null;
+  /** 1 = asked, 2·round = that round has begun, 2·round + 1 = it is over; 0 = none. */
+  readonly compensationRank: number;
+  readonly compensation: string | null;
   readonly calls: readonly {
     readonly callId: string;
     readonly rank: number;
@@ -82,6 +87,8 @@ export function showProgress(stored: StoredProgress): ProgressView | null {
     cause: stored.cause ?? null,
     answer: stored.answer,
     endedAt: stored.ended_at?.toISOString() ?? null,
+    compensationRank: stored.compensation_rank ?? 0,
+    compensation: stored.compensation,
     calls: (stored.calls ?? []).map((call) => ({
       callId: call.call_id,
       rank: call.rank,

@@ -1,3 +1,4 @@
+import type { CompensationStatus } from '#contracts';
 import { EPISODE_RANK } from './view-rows.ts';
 
 /** What the API shows of runs and calls. Fields `tenant` and `requestDigest` are for the gateway's own use. */
@@ -30,6 +31,9 @@ export interface RunView {
   readonly episode: number;
   /** Tokens, cost (null = unknown) and result bytes at the end; null while it is open and for direct calls. */
   readonly usage: unknown;
+  readonly compensation: CompensationStatus;
+  /** `{undone, skipped, remainder, kept}` of the last way back; null = there was none, or it goes on. */
+  readonly compensationReport: unknown;
   /** RFC 3339. */
   readonly startedAt: string | null;
   readonly endedAt: string | null;
@@ -68,6 +72,8 @@ export interface StoredRun {
   turns: number;
   episode_rank: number;
   usage: unknown;
+  compensation: CompensationStatus | 'asked' | null;
+  compensation_report: unknown;
   status: string | null;
   outcome: string | null;
   cause: unknown;
@@ -114,6 +120,8 @@ export function showRun(run: StoredRun, calls: readonly StoredCall[]): RunView {
     turns: run.turns,
     episode: EPISODE_RANK.episodeOf(run.episode_rank),
     usage: run.usage ?? null,
+    compensation: run.compensation === null || run.compensation === 'asked' ? 'none' : run.compensation,
+    compensationReport: run.compensation_report ?? null,
     startedAt: run.started_at?.toISOString() ?? null,
     endedAt: run.ended_at?.toISOString() ?? null,
     calls: calls.map(summaryOf),
@@ -130,6 +138,7 @@ export function showRun(run: StoredRun, calls: readonly StoredCall[]): RunView {
 
 /** Lists are filtered by the same answer, in SQL: see read-runs.query.ts. */
 function openStatus(run: StoredRun, calls: readonly StoredCall[]): string {
+  if (run.compensation === 'asked') return 'awaiting_user';
   const open = calls.filter((call) => call.settled_at === null);
   if (open.some((call) => call.status === 'asked')) return 'awaiting_approval';
   if (open.length > 0) return 'awaiting_calls';

@@ -26,6 +26,10 @@ export interface RunRow {
   readonly endedAt: string | null;
   /** JSON; what the run had used at its end. */
   readonly usage: string | null;
+  readonly compensationRank: number;
+  readonly compensation: string | null;
+  /** JSON. */
+  readonly compensationReport: string | null;
   readonly firstSeen: string;
 }
 
@@ -62,6 +66,15 @@ export const RANK = {
   asked: (decisionNo: number) => decisionNo * 10 + 1,
   granted: (decisionNo: number) => decisionNo * 10 + 2,
   settled: 1_000_000_000,
+  compensationFailed: 1_000_000_001,
+  compensated: 1_000_000_002,
+} as const;
+
+/** A way back of a run goes round by round; each begins and ends. */
+export const COMPENSATION_RANK = {
+  asked: 1,
+  started: (round: number) => round * 2,
+  ended: (round: number) => round * 2 + 1,
 } as const;
 
 /** A resume begins an episode and takes the end before it back, until that episode has ended. */
@@ -89,9 +102,16 @@ export function mergeRuns(a: RunRow, b: RunRow): RunRow {
     startedAt: high.startedAt ?? low.startedAt,
     turns: Math.max(a.turns, b.turns),
     answer: high.answer ?? low.answer,
+    ...compensationOf(b.compensationRank > a.compensationRank ? b : a),
     firstSeen: earlier(a.firstSeen, b.firstSeen),
   };
 }
+
+const compensationOf = ({ compensationRank, compensation, compensationReport }: RunRow) => ({
+  compensationRank,
+  compensation,
+  compensationReport,
+});
 
 export function mergeCalls(a: CallRow, b: CallRow): CallRow {
   const [high, low] = b.rank > a.rank ? [b, a] : [a, b];
@@ -104,6 +124,16 @@ export function mergeCalls(a: CallRow, b: CallRow): CallRow {
     contractDigest: high.contractDigest ?? low.contractDigest,
     approvalRank: approval.approvalRank,
     approvalId: approval.approvalId,
+    settledBy: high.settledBy ?? low.settledBy,
+    effect: high.effect ?? low.effect,
+    replayed: high.replayed ?? low.replayed,
+    attempts: high.attempts ?? low.attempts,
+    durationMs: high.durationMs ?? low.durationMs,
+    errorCode: high.errorCode ?? low.errorCode,
+    error: high.error ?? low.error,
+    result: high.result ?? low.result,
+    resourceIds: high.resourceIds ?? low.resourceIds,
+    settledAt: high.settledAt ?? low.settledAt,
     firstSeen: earlier(a.firstSeen, b.firstSeen),
   };
 }

@@ -18,6 +18,10 @@ create table run_view (
   answer text,
   ended_at timestamptz,
   usage json,
+  -- 1 = a person is asked; twice the round that has begun; one more: that round is over.
+  compensation_rank integer not null default 0,
+  compensation text,
+  compensation_report json,
   first_seen timestamptz not null,
   primary key (tenant, run_id)
 ) with (fillfactor = 70);

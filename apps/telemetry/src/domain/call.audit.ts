@@ -68,6 +68,7 @@ export const CALL_AUDIT = {
         (result?.evidence.resourceIds ?? []).map((id) => digestText('resource/v1', id)),
       ),
       replayed: flag(({ replayed }) => replayed),
+      undoes: name(({ undoes }) => undoes),
       attempts: number(({ attempts }) => attempts),
       duration_ms: number(({ durationMs }) => durationMs),
     },

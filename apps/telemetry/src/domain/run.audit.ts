@@ -1,4 +1,5 @@
-import { code, digest, name, number, word } from './audit-field.ts';
+import { digestText } from '#kernel';
+import { code, digest, digests, instant, name, names, number, word } from './audit-field.ts';
 import type { AuditRows } from './audit-row.ts';
 
 export const RUN_AUDIT = {
@@ -42,6 +43,44 @@ export const RUN_AUDIT = {
     fields: {
       command_id: name(({ commandId }) => commandId),
       episode: number(({ episode }) => episode),
+    },
+  },
+  CompensationAsked: {
+    name: 'compensation.asked',
+    fields: {
+      compensation_calls: names(({ callIds }) => callIds),
+      expires_at: instant(({ expiresAt }) => expiresAt),
+    },
+  },
+  CompensationStarted: {
+    name: 'compensation.started',
+    identity: ({ round }) => [round],
+    fields: {
+      round: number(({ round }) => round),
+      episode: number(({ episode }) => episode),
+      command_id: name(({ commandId }) => commandId),
+      principal: name(({ by }) => by),
+      compensation_calls: names(({ callIds }) => callIds),
+      // What a person said of each call that was left; the reason and the evidence as their digest.
+      leftovers: names(({ leftovers }) => leftovers.map(({ callId, how }) => `${callId}:${how}`)),
+      leftover_digests: digests(({ leftovers }) =>
+        leftovers.map((one) =>
+          digestText('leftover/v1', one.how === 'skip' ? one.reason : one.how === 'done' ? one.evidence : ''),
+        ),
+      ),
+    },
+  },
+  CompensationEnded: {
+    name: 'compensation.ended',
+    identity: ({ round }) => [round],
+    fields: {
+      round: number(({ round }) => round),
+      episode: number(({ episode }) => episode),
+      status: word(({ status }) => status),
+      undone: names(({ undone }) => undone),
+      skipped: names(({ skipped }) => skipped),
+      remainder: names(({ remainder }) => remainder.map(({ callId, reason }) => `${callId}:${reason}`)),
+      kept: names(({ kept }) => kept),
     },
   },
   CommandRefused: {

@@ -80,3 +80,6 @@ export type CompensationEnded = z.infer<typeof compensationEndedSchema>;
 
 export const COMPENSATION_STATUSES = ['none', 'running', 'done', 'partial'] as const;
 export type CompensationStatus = (typeof COMPENSATION_STATUSES)[number];
+
+/** What views say of a succeeded call once its run went back. */
+export const TAKEN_BACK_STATUSES = ['compensated', 'compensation_failed'] as const;

@@ -16,7 +16,8 @@ export function safetyFaults(contract: ToolContract): PublishFault[] {
       'is empty: list what the backend may answer, so that a failure is told apart from an effect',
     );
   }
-  if (noUndoReason === undefined || noUndoReason.trim() === '') {
+  const undone = contract.compensation !== undefined && 'tool' in contract.compensation;
+  if (!undone && (noUndoReason === undefined || noUndoReason.trim() === '')) {
     fault('/noUndoReason', 'required', 'is missing: a write without reconcile and compensation gives the reason');
   }
   if (approval.mode !== 'never' && approval.roles.length === 0) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { writtenBudgetsSchema } from '#contracts';
+import { onFailureSchema, writtenBudgetsSchema } from '#contracts';
 
 /** One file of `agents/`: who the model is, what it is told, and which tools it may be shown. */
 export const agentDefinitionSchema = z.strictObject({
@@ -18,5 +18,7 @@ export const agentDefinitionSchema = z.strictObject({
     )
     .max(1000),
   budgets: writtenBudgetsSchema.optional(),
+  /** What becomes of its effects when a run does not come to a good end; absent: keep. */
+  onFailure: onFailureSchema.optional(),
 });
 export type AgentDefinition = z.infer<typeof agentDefinitionSchema>;

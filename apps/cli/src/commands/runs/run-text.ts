@@ -23,6 +23,7 @@ export function printRun(out: Output, run: RunView): void {
     ['turns', run.turns],
     ['started', run.startedAt],
     ['ended', run.endedAt],
+    ['way back', run.compensation === 'none' ? null : run.compensation],
   ]);
   const calls = run.calls ?? [];
   if (calls.length > 0) {
@@ -35,6 +36,12 @@ export function printRun(out: Output, run: RunView): void {
     out.line(out.paint('strong', 'What was changed (by the journal)'));
     for (const { effect, tool, resourceIds } of effects)
       out.line(`  ${effect}: ${tool ?? '?'}${resourceIds.length > 0 ? ` → ${resourceIds.join(', ')}` : ''}`);
+  }
+  const remainder = run.compensationReport?.remainder ?? [];
+  if (remainder.length > 0) {
+    out.line();
+    out.line(out.paint('strong', 'What could not be undone ("runs compensate": --retry, --skip or --done)'));
+    for (const { callId, reason } of remainder) out.line(`  ${callId}: ${reason}`);
   }
   if (run.answer) {
     out.line();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { CliConfig } from '../../cli.config.ts';
 import type { GatewayClient } from '../../client/gateway-client.ts';
 import { EXIT, usageFailure } from '../../exit-codes.ts';
@@ -16,6 +16,7 @@ interface StartOptions extends GatewayOptions {
   readonly label?: Readonly<Record<string, string>>;
   readonly maxTurns?: number;
   readonly maxCalls?: number;
+  readonly onFailure?: string;
   readonly key?: string;
   readonly watch: boolean;
 }
@@ -37,6 +38,13 @@ export function addStartRun(group: Command, config: CliConfig): void {
     .option('--label <key=value>', 'a label to find the run by; may be given several times', labels)
     .option('--max-turns <n>', 'turns of the model at most', wholeNumber(1, 1_000))
     .option('--max-calls <n>', 'calls at most', wholeNumber(1, 10_000))
+    .addOption(
+      new Option('--on-failure <what>', 'what becomes of its effects if it does not come to a good end').choices([
+        'keep',
+        'compensate',
+        'ask',
+      ]),
+    )
     .option('--key <key>', 'idempotency key: the same key and content again give the same run', filled)
     .option('--watch', 'follow the run to its end; exit 1 unless it completes', false)
     .action(async (agent: string, input: string | undefined, options: StartOptions) => {
@@ -46,6 +54,7 @@ export function addStartRun(group: Command, config: CliConfig): void {
         input: await inputOf(input, options.inputFile),
         ...(options.task === undefined ? {} : { taskId: options.task }),
         ...(options.label === undefined ? {} : { labels: options.label }),
+        ...(options.onFailure === undefined ? {} : { onFailure: options.onFailure }),
         ...budgetsOf(options),
       };
       const started = await start(client, body, options.key ?? randomUUID());

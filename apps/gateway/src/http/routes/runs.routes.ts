@@ -90,9 +90,19 @@ export const RUN_ROUTES: readonly ApiRoute[] = [
       ['finish', 'finishRun', 'The client is done: what was proposed still runs, then the run is completed.'],
       ['cancel', 'cancelRun', 'No more turns and calls: what is not out is cancelled, what is out is waited for.'],
       ['resume', 'resumeRun', 'Raise limits of a run that ended by one, and go on with it.'],
+      [
+        'compensate',
+        'compensateRun',
+        'Undo what an ended run has done, the last first; settle what an earlier way back left; or keep it, when asked.',
+      ],
     ] as const
   ).map(([verb, operationId, summary]): ApiRoute => {
-    const body = { finish: request.emptySchema, cancel: request.cancelSchema, resume: request.resumeSchema }[verb];
+    const body = {
+      finish: request.emptySchema,
+      cancel: request.cancelSchema,
+      resume: request.resumeSchema,
+      compensate: request.compensateSchema,
+    }[verb];
     return {
       method: 'POST',
       path: `/v1/runs/{id}/${verb}`,
