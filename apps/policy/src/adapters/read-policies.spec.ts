@@ -8,9 +8,14 @@ const check = (text: string) => () => checkPolicies([{ file: 'team/policies/a.ce
 describe('policies at the start (G13)', () => {
   it('the default pack is valid, with stable ids', () => {
     expect(Object.keys(checkPolicies(readPolicyFiles([])))).toEqual(
-      ['tenants-apart', 'critical-risk', 'known-tools', 'own-tenant-reads', 'low-risk-reversible-writes'].map(
-        (id) => `default/${id}`,
-      ),
+      [
+        'tenants-apart',
+        'critical-risk',
+        'known-tools',
+        'own-tenant-reads',
+        'declared-undos',
+        'low-risk-reversible-writes',
+      ].map((id) => `default/${id}`),
     );
   });
   it('every *.cedar file of a workspace is added to the pack', () => {
