@@ -97,7 +97,8 @@ describe('the audit of the whole ring', () => {
       .map(runOf);
     const report = await verify([...runIds, runId]);
     expect(report.faults).toEqual([]);
-    expect(report.ledgers).toEqual([expect.objectContaining({ ledger: 'dev', openRuns: 0, size: report.records })]);
+    expect(report.tenants).toEqual([expect.objectContaining({ tenant: 'dev', openRuns: 0, records: report.records })]);
+    expect(report.ledgers.length).toBeGreaterThan(1);
     const { body } = await ask<{ items: object[] }>(system, 'ann', 'GET', '/v1/audit?limit=500');
     expect(body.items).toHaveLength(report.records);
     expect(JSON.stringify(body.items)).not.toMatch(new RegExp(CANARY, 'i'));
@@ -107,7 +108,7 @@ describe('the audit of the whole ring', () => {
 
   it('another tenant sees nothing of it, and its empty ledger verifies (G12)', async () => {
     const report = await verifyOverHttp({ baseUrl: system.gateway, token: 'dev.other.ann.auditor' });
-    expect(report).toMatchObject({ verified: true, records: 0, ledgers: [] });
+    expect(report).toMatchObject({ verified: true, records: 0, tenants: [], ledgers: [] });
   });
 
   it('who may not read the audit is told so; an address where nobody listens too', async () => {
@@ -124,6 +125,6 @@ describe('the audit of the whole ring', () => {
     const { items } = await get<{ items: object[] }>('/v1/audit?limit=500');
     const lines = items.map((item) => JSON.stringify(item));
     const report = await verifyAudit(lines, { keys, checkpoints: checkpoints.map(({ jws }) => jws) });
-    expect(report).toMatchObject({ verified: true, ledgers: [{ signedUpTo: items.length }] });
+    expect(report).toMatchObject({ verified: true, tenants: [{ signed: items.length }] });
   });
 });

@@ -7,7 +7,7 @@ import { ERROR_CODE_NAMES, ERROR_CODES } from '#kernel';
 import { platformSettings } from '#runtime';
 import { allDoors } from '../../apps/all-in-one/src/doors.ts';
 import { auditEntries } from '../../apps/telemetry/src/domain/audit-entries.ts';
-import { chainEvents } from '../../apps/telemetry/src/domain/chain-events.ts';
+import { chainEvents, prepareEntry } from '../../apps/telemetry/src/domain/chain-events.ts';
 import { checkpointMessage } from '../../apps/telemetry/src/domain/checkpoint-event.ts';
 import { AUDIT_EVENT } from './audit-event.schema.ts';
 import { SERVICE_SETTINGS } from './config.page.ts';
@@ -125,8 +125,11 @@ describe('the AsyncAPI document', () => {
       message: message('CommandRefused', context, { commandId: id, code: 'CANCELLED', message: 'late' }),
     });
     const { entries } = auditEntries([refused('a'), refused('b')]);
-    const { records } = chainEvents({ tenant: 'dev', lastSeq: 0, lastDigest: '' }, entries);
-    const checkpoint = { ledger: 'dev', size: 2, head: 'h', kid: 'k', time: new Date(0).toISOString(), jws: 'j' };
+    const { records } = chainEvents(
+      { tenant: 'dev', partition: 0, lastSeq: 0, lastDigest: '' },
+      entries.map((entry) => prepareEntry(entry, 1)),
+    );
+    const checkpoint = { tenant: 'dev', size: 2, ledgers: [], kid: 'k', time: new Date(0).toISOString(), jws: 'j' };
     const events = [...records.map(({ event }) => event), checkpointMessage(checkpoint).value.toString()];
     expect(events).toHaveLength(3);
     for (const event of events) expect([validate(JSON.parse(event)), validate.errors]).toEqual([true, null]);

@@ -84,16 +84,14 @@ describe('a ledger that was tampered with', () => {
     expect(report).toEqual({
       verified: true,
       records: SIZE,
+      tenants: [{ tenant, records: SIZE, signed: SIZE, runs: RUNS, openRuns: 0, calls: RUNS * 3 }],
       ledgers: [
         {
-          ledger: tenant,
+          ledger: `${tenant}/0`,
           size: SIZE,
           head: digestOfEvent((await storedTexts(telemetry, tenant)).at(-1)!),
           checkpoints: 2,
           signedUpTo: SIZE,
-          runs: RUNS,
-          openRuns: 0,
-          calls: RUNS * 3,
         },
       ],
       faults: [],
@@ -123,17 +121,17 @@ describe('a ledger that was tampered with', () => {
   it('deleted: a record in the middle', async () => {
     const tenant = await ledger();
     await change('delete from audit_record where tenant = $1 and seq = $2', tenant, MIDDLE);
-    expect(kinds(await verifyStore(telemetry, tenant))).toEqual([['deleted', tenant, MIDDLE]]);
+    expect(kinds(await verifyStore(telemetry, tenant))).toEqual([['deleted', `${tenant}/0`, MIDDLE]]);
   });
 
   it('deleted: the beginning, and a span', async () => {
     const tenant = await ledger();
     await change('delete from audit_record where tenant = $1 and (seq = 1 or seq between 7 and 9)', tenant);
     const { faults } = await verifyStore(telemetry, tenant);
-    expect(faults).toContainEqual(expect.objectContaining({ kind: 'deleted', ledger: tenant, sequence: 1 }));
+    expect(faults).toContainEqual(expect.objectContaining({ kind: 'deleted', ledger: `${tenant}/0`, sequence: 1 }));
     expect(faults).toContainEqual({
       kind: 'deleted',
-      ledger: tenant,
+      ledger: `${tenant}/0`,
       sequence: 7,
       detail: 'records 7 to 9 are missing before record 10',
     });
@@ -145,8 +143,8 @@ describe('a ledger that was tampered with', () => {
     const without = chainAnew(texts.toSpliced(MIDDLE - 1, 1));
     const [first] = await checkpointsOf(telemetry, tenant);
     expect(kinds(await verifyTexts(tenant, without))).toEqual([
-      ['rewritten', tenant, first!.size],
-      ['truncated', tenant, SIZE],
+      ['rewritten', `${tenant}/0`, first!.size],
+      ['truncated', `${tenant}/0`, SIZE],
     ]);
   });
 
@@ -159,11 +157,11 @@ describe('a ledger that was tampered with', () => {
     if (seq === 0) {
       const texts = await storedTexts(telemetry, tenant);
       const spaced = texts.with(MIDDLE - 1, texts[MIDDLE - 1]!.replace(to, from));
-      expect(kinds(await verifyTexts(tenant, spaced))).toEqual([['edited', tenant, MIDDLE]]);
+      expect(kinds(await verifyTexts(tenant, spaced))).toEqual([['edited', `${tenant}/0`, MIDDLE]]);
       return;
     }
     expect(await edit(tenant, seq, from, to)).toBe(1);
-    expect(kinds(await verifyStore(telemetry, tenant))).toEqual([['edited', tenant, seq]]);
+    expect(kinds(await verifyStore(telemetry, tenant))).toEqual([['edited', `${tenant}/0`, seq]]);
   });
 
   it('edited: its previous digest', async () => {
@@ -173,13 +171,15 @@ describe('a ledger that was tampered with', () => {
       /"previousdigest":"sha256:[0-9a-f]{8}/,
       '"previousdigest":"sha256:00000000',
     );
-    expect(kinds(await verifyTexts(tenant, texts.with(MIDDLE - 1, other)))).toEqual([['edited', tenant, MIDDLE]]);
+    expect(kinds(await verifyTexts(tenant, texts.with(MIDDLE - 1, other)))).toEqual([
+      ['edited', `${tenant}/0`, MIDDLE],
+    ]);
   });
 
   it('edited: the last record, which no other names but the checkpoint', async () => {
     const tenant = await ledger();
     await edit(tenant, SIZE, '"turns":2', '"turns":3');
-    expect(kinds(await verifyStore(telemetry, tenant))).toEqual([['rewritten', tenant, SIZE]]);
+    expect(kinds(await verifyStore(telemetry, tenant))).toEqual([['rewritten', `${tenant}/0`, SIZE]]);
   });
 
   it('edited, and everything after it chained anew: the signed head tells', async () => {
@@ -187,7 +187,7 @@ describe('a ledger that was tampered with', () => {
     const texts = await storedTexts(telemetry, tenant);
     const forged = chainAnew(texts.with(MIDDLE - 1, texts[MIDDLE - 1]!.replace('"allow"', '"deny"')));
     const [first] = await checkpointsOf(telemetry, tenant);
-    expect(kinds(await verifyTexts(tenant, forged))).toEqual([['rewritten', tenant, first!.size]]);
+    expect(kinds(await verifyTexts(tenant, forged))).toEqual([['rewritten', `${tenant}/0`, first!.size]]);
   });
 
   it('reordered: two records changed places in the store', async () => {
@@ -196,7 +196,7 @@ describe('a ledger that was tampered with', () => {
     const swap = 'update audit_record set event = $3 where tenant = $1 and seq = $2';
     await change(swap, tenant, 5, texts[5]);
     await change(swap, tenant, 6, texts[4]);
-    expect(kinds(await verifyStore(telemetry, tenant))).toEqual([['reordered', tenant, 5]]);
+    expect(kinds(await verifyStore(telemetry, tenant))).toEqual([['reordered', `${tenant}/0`, 5]]);
   });
 
   it('reordered: two records changed places and numbers', async () => {
@@ -206,13 +206,15 @@ describe('a ledger that was tampered with', () => {
     const swapped = texts
       .with(4, six.replace('"sequence":"6"', '"sequence":"5"'))
       .with(5, five.replace('"sequence":"5"', '"sequence":"6"'));
-    expect(kinds(await verifyTexts(tenant, swapped))).toEqual([['reordered', tenant, 6]]);
+    expect(kinds(await verifyTexts(tenant, swapped))).toEqual([['reordered', `${tenant}/0`, 6]]);
   });
 
   it('truncated: the newest records are gone', async () => {
     const tenant = await ledger();
     await change('delete from audit_record where tenant = $1 and seq > $2', tenant, SIZE - RECORDS_OF_RUN);
-    expect(kinds(await verifyStore(telemetry, tenant))).toEqual([['truncated', tenant, SIZE - RECORDS_OF_RUN + 1]]);
+    expect(kinds(await verifyStore(telemetry, tenant))).toEqual([
+      ['truncated', `${tenant}/0`, SIZE - RECORDS_OF_RUN + 1],
+    ]);
   });
 
   it('truncated: everything is gone, the account of it too; telemetry signs no smaller ledger', async () => {
@@ -222,9 +224,13 @@ describe('a ledger that was tampered with', () => {
     await change(`update ledger set last_seq = 0, last_digest = '', published_seq = 0 where tenant = $1`, tenant);
     await reduceFacts(telemetry, factsOfRuns(tenant, 1));
     expect(await checkpointsOf(telemetry, tenant)).toEqual(signed);
-    expect(kinds(await verifyStore(telemetry, tenant))).toContainEqual(['truncated', tenant, RECORDS_OF_RUN + 1]);
+    expect(kinds(await verifyStore(telemetry, tenant))).toContainEqual([
+      'truncated',
+      `${tenant}/0`,
+      RECORDS_OF_RUN + 1,
+    ]);
     await change('delete from audit_record where tenant = $1', tenant);
-    expect(kinds(await verifyStore(telemetry, tenant))).toEqual([['truncated', tenant, 1]]);
+    expect(kinds(await verifyStore(telemetry, tenant))).toEqual([['truncated', `${tenant}/0`, 1]]);
   });
 
   it('forked: two records of one sequence, in a file and in a topic', async () => {
@@ -233,7 +239,7 @@ describe('a ledger that was tampered with', () => {
     const other = texts[MIDDLE - 1]!.replace('"allow"', '"deny"');
     for (const order of ['store', 'topic'] as const) {
       expect(kinds(await verifyTexts(tenant, texts.toSpliced(MIDDLE, 0, other), order))).toEqual([
-        ['forked', tenant, MIDDLE],
+        ['forked', `${tenant}/0`, MIDDLE],
       ]);
     }
   });
@@ -242,7 +248,7 @@ describe('a ledger that was tampered with', () => {
     const tenant = await ledger();
     const texts = await storedTexts(telemetry, tenant);
     const twice = texts.toSpliced(MIDDLE, 0, texts[MIDDLE - 1]!);
-    expect(kinds(await verifyTexts(tenant, twice))).toEqual([['duplicate', tenant, MIDDLE]]);
+    expect(kinds(await verifyTexts(tenant, twice))).toEqual([['duplicate', `${tenant}/0`, MIDDLE]]);
   });
 
   it('duplicate: a call with two terminal records, well chained', async () => {
@@ -294,7 +300,7 @@ describe('a checkpoint that is not to be believed', () => {
   it('signed by a key that is not among the given', async () => {
     const forged = signCheckpoint(
       importSigningKey(generateSigningKey()),
-      { ledger: 'acme', size: genuine.size, head: genuine.head },
+      { tenant: 'acme', ledgers: genuine.ledgers },
       0,
     );
     expect(await faultsOf(forged.jws)).toEqual([
@@ -356,7 +362,7 @@ describe('a checkpoint that is not to be believed', () => {
     expect(await keysOf(one)).toEqual(await keysOf(two));
     const report = await verifyAudit(await storedTexts(one, 'acme'), { keys: await keysOf(one), checkpoints });
     expect(report.faults).toEqual([
-      expect.objectContaining({ kind: 'forked', ledger: 'acme', sequence: RECORDS_OF_RUN }),
+      expect.objectContaining({ kind: 'forked', ledger: 'acme/0', sequence: RECORDS_OF_RUN }),
     ]);
     await Promise.all([one.close(), two.close()]);
     await rm(folder, { recursive: true });

@@ -3,6 +3,7 @@ import { returnedTopic, settledTopic, TOPICS } from '#contracts';
 import type { Database } from '#persistence';
 import type { Log } from '#runtime';
 import { recordEvents } from './adapters/audit.repository.ts';
+import { prepareEntry, type PreparedEntry } from './domain/chain-events.ts';
 import type { AuditPublisher } from './work/audit-publisher.ts';
 import { auditEntries } from './domain/audit-entries.ts';
 import { AUDITED_TYPES } from './domain/audit-rows.ts';
@@ -12,11 +13,14 @@ export interface TelemetryOptions {
   readonly publisher: AuditPublisher;
   readonly log: Log;
   readonly pools: readonly string[];
+  /** Of the audit topic: so many ledgers has a tenant. */
+  readonly partitions: number;
   readonly paceMs: number;
 }
 
-/** Facts in, audit records out: each fact once, in one dense chain a tenant, published after the commit. */
-export function telemetryConsumers({ database, publisher, log, pools, paceMs }: TelemetryOptions): ConsumerSpec[] {
+/** Facts in, audit records out: each fact once, in one of its tenant's dense chains, published after the commit. */
+export function telemetryConsumers(options: TelemetryOptions): ConsumerSpec[] {
+  const { database, publisher, log, pools, partitions, paceMs } = options;
   const recorder: ConsumerSpec<(typeof AUDITED_TYPES)[number]> = {
     group: 'telemetry',
     topics: [
@@ -35,8 +39,14 @@ export function telemetryConsumers({ database, publisher, log, pools, paceMs }: 
       );
       for (const { callId, topic } of foreign)
         log.warn({ callId, topic }, 'settlement on a topic of another holder: dropped');
-      if (entries.length === 0) return;
-      publisher.publish(await database.transaction((tx) => recordEvents(tx, entries)));
+      let left: readonly PreparedEntry[] = entries.map((entry) => prepareEntry(entry, partitions));
+      // Ledgers that are free come first; only for the others this replica waits.
+      for (const wait of ['skip', 'wait'] as const) {
+        if (left.length === 0) return;
+        const recorded = await database.transaction((tx) => recordEvents(tx, left, wait));
+        publisher.publish(recorded.records);
+        left = recorded.left;
+      }
     },
   };
   return [recorder as unknown as ConsumerSpec];

@@ -39,6 +39,7 @@ export const telemetryDoor = defineDoor({
         publisher,
         log,
         pools: settings.COUNTERSIGN_POOLS,
+        partitions: settings.COUNTERSIGN_KAFKA_PARTITIONS,
         paceMs: settings.COUNTERSIGN_AUDIT_PACE_MS,
       }),
       reads: telemetryReads(database, checkpointer),

@@ -22,7 +22,9 @@ interface Page {
 describe('telemetry', () => {
   let telemetry: ServiceHarness;
   beforeAll(async () => {
-    telemetry = await openService(telemetryDoor, { env: { COUNTERSIGN_AUDIT_PACE_MS: '0' } });
+    telemetry = await openService(telemetryDoor, {
+      env: { COUNTERSIGN_AUDIT_PACE_MS: '0', COUNTERSIGN_KAFKA_PARTITIONS: '1' },
+    });
   });
   afterAll(() => telemetry.close());
 
@@ -113,7 +115,10 @@ describe('telemetry', () => {
       text: 'update ledger set published_seq = 3 where tenant = $1',
       values: [tenant],
     });
-    const next = await openService(telemetryDoor, { url: telemetry.url, env: { COUNTERSIGN_AUDIT_PACE_MS: '0' } });
+    const next = await openService(telemetryDoor, {
+      url: telemetry.url,
+      env: { COUNTERSIGN_AUDIT_PACE_MS: '0', COUNTERSIGN_KAFKA_PARTITIONS: '1' },
+    });
     await next.startWorkers();
     await until(async () => (await progress())[0]!.published === recorded.length);
     const sent = next.published.filter((out) => out.raw.value.includes(tenant));
@@ -154,7 +159,10 @@ describe('telemetry', () => {
 
   it('two replicas that get the same facts at once record them once', async () => {
     const tenant = freshTenant();
-    const other = await openService(telemetryDoor, { url: telemetry.url, env: { COUNTERSIGN_AUDIT_PACE_MS: '0' } });
+    const other = await openService(telemetryDoor, {
+      url: telemetry.url,
+      env: { COUNTERSIGN_AUDIT_PACE_MS: '0', COUNTERSIGN_KAFKA_PARTITIONS: '1' },
+    });
     const { facts } = runFacts(tenant);
     await Promise.all([telemetry, other].flatMap((service) => facts.map((fact) => reduce(service, [fact]))));
     const { items } = await audit(tenant);
@@ -197,7 +205,7 @@ describe('telemetry', () => {
     await reduce(telemetry, [...one.facts, ...two.facts]);
     const first = await audit(tenant, { limit: 20 });
     const second = await audit(tenant, { limit: 20, after: first.next! });
-    expect([first.items.length, first.next, second.items.length, second.next]).toEqual([20, '20', 8, null]);
+    expect([first.items.length, first.next, second.items.length, second.next]).toEqual([20, '0.20', 8, null]);
     expect((await audit(tenant, { runId: two.runId })).items).toHaveLength(14);
     expect(types(await audit(tenant, { callId: one.callIds[2] }))).toEqual(['call.settled']);
     expect((await audit(freshTenant(), { runId: two.runId })).items).toEqual([]);

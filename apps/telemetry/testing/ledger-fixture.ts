@@ -8,13 +8,14 @@ import { telemetryDoor } from '../src/telemetry.module.ts';
 /** What a run of `runFacts` leaves in its ledger. */
 export const RECORDS_OF_RUN = 14;
 
+/** With one ledger a tenant, `<tenant>/0`, unless `env` says otherwise. */
 export const openTelemetry = (
   more: { url?: string; env?: Record<string, string>; log?: Log } = {},
 ): Promise<ServiceHarness> =>
   openService(telemetryDoor, {
     ...(more.url === undefined ? {} : { url: more.url }),
     ...(more.log === undefined ? {} : { log: more.log }),
-    env: { COUNTERSIGN_AUDIT_PACE_MS: '0', ...more.env },
+    env: { COUNTERSIGN_AUDIT_PACE_MS: '0', COUNTERSIGN_KAFKA_PARTITIONS: '1', ...more.env },
   });
 
 /** Hands facts to telemetry as one batch, of several topics, as its group does. */
@@ -31,10 +32,10 @@ export async function reduceFacts(service: ServiceHarness, facts: readonly FactA
 export const factsOfRuns = (tenant: string, runs: number, first = 1): FactAt[] =>
   Array.from({ length: runs }, (_, i) => runFacts(tenant, newId('run'), first + i).facts).flat();
 
-/** The records of a tenant as they are stored, in the order of their sequences. */
+/** The records of a tenant as they are stored, in the order of their ledgers. */
 export const storedTexts = async (service: ServiceHarness, tenant: string): Promise<string[]> => {
   const rows = await service.database.query<{ event: string }>({
-    text: 'select event from audit_record where tenant = $1 order by seq',
+    text: 'select event from audit_record where tenant = $1 order by part, seq',
     values: [tenant],
   });
   return rows.map((row) => row.event);
@@ -44,7 +45,7 @@ export const storedTexts = async (service: ServiceHarness, tenant: string): Prom
 export const allPublished = (service: ServiceHarness, tenant: string): Promise<unknown> =>
   until(async () => {
     const rows = await service.database.query<{ done: boolean }>({
-      text: 'select published_seq = last_seq as done from ledger where tenant = $1',
+      text: 'select bool_and(published_seq = last_seq) as done from ledger where tenant = $1',
       values: [tenant],
     });
     return rows[0]?.done;
@@ -65,10 +66,8 @@ export const fetchFrom =
   (path) => {
     const { pathname, searchParams } = new URL(path, 'http://telemetry');
     const question = pathname === '/v1/audit' ? 'audit' : pathname.slice('/v1/audit/'.length);
-    const page = searchParams.has('limit')
-      ? { tenant, limit: Number(searchParams.get('limit')), after: searchParams.get('after') ?? '0' }
-      : {};
-    return service.read(question, page);
+    const { limit, ...more } = Object.fromEntries(searchParams);
+    return service.read(question, { ...more, tenant, ...(limit === undefined ? {} : { limit: Number(limit) }) });
   };
 
 export const verifyStore = (

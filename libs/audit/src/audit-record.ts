@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
+import { readLedgerName } from './ledger-name.ts';
 
 /** What the verifier reads of a record; everything else is covered by its digest alone. */
 export interface AuditRecordText {
+  readonly tenant: string;
   readonly ledger: string;
   readonly sequence: number;
   /** SHA-256 of the record's bytes, hex. */
@@ -14,7 +16,9 @@ export interface AuditRecordText {
 
 export const CHECKPOINT_TYPE = 'dev.countersign.audit.checkpoint.v1';
 
-/** Digest of a record over the bytes that were published: purpose line, then the text. Hex, without the `sha256:` before it. */
+/** Digest of a record over the bytes that were published: purpose line, then the text. */
+export const hashRecord = (text: string): Buffer => hash('sha256', `audit/v1\n${text}`, 'buffer');
+/** The same as hex, without a `sha256:` before it. */
 export const digestOfRecord = (text: string): string => hash('sha256', `audit/v1\n${text}`, 'hex');
 
 export type ReadRecord =
@@ -48,13 +52,16 @@ export function readEvent(value: unknown, text: string): ReadRecord {
     const { jws } = data as { jws?: unknown };
     return typeof jws === 'string' ? { kind: 'checkpoint', jws } : no('the checkpoint holds no signature');
   }
-  if (said === '' || typeof type !== 'string') return no('it names no ledger or no type');
+  const id = readLedgerName(said);
+  if (id === null || typeof type !== 'string') return no('it names no ledger or no type');
+  if ((data as { tenant?: unknown }).tenant !== id.tenant) return no('it stands in the ledger of another tenant');
   if (typeof sequence !== 'string' || !SEQUENCE.test(sequence)) return no('it has no sequence');
   if (previous !== '' && !(typeof previous === 'string' && DIGEST.test(previous)))
     return no('its previous digest is malformed');
   return {
     kind: 'record',
     record: {
+      tenant: id.tenant,
       ledger: said,
       sequence: Number(sequence),
       digest: digestOfRecord(text),

@@ -1,11 +1,11 @@
 /**
- * What can be wrong with a ledger:
+ * What can be wrong with the ledgers of a tenant:
  * - `deleted`    sequences are missing between others
  * - `edited`     a record's bytes are not those that the record after it names
  * - `reordered`  a record stands at another place than its sequence or its previous digest says
  * - `truncated`  a checkpoint signs more records than there are
- * - `rewritten`  the chain holds, but leads to another record than the one that was signed
- * - `forked`     two records of one sequence, or two signed heads of one size
+ * - `rewritten`  the chain holds, but leads to another record, or its tree to another root, than what was signed
+ * - `forked`     two records of one sequence, two signed heads of one size, or checkpoints of which neither follows the other
  * - `duplicate`  one record twice in an ordered source, two terminal records of one call, one run number given twice
  * - `incomplete` a run number, a run's start or end, or a call's terminal record is missing (or there is one too many)
  * - `signature`  a checkpoint is not signed by a key that was given, or is malformed
@@ -25,7 +25,7 @@ export type AuditFaultKind =
 
 export interface AuditFault {
   readonly kind: AuditFaultKind;
-  /** The ledger's name (a tenant); '' where it cannot be told. */
+  /** The ledger's name; the tenant, where the fault lies between its ledgers; '' where it cannot be told. */
   readonly ledger: string;
   /** The record's number in its ledger, from 1; 0 where the fault has no place in the chain. */
   readonly sequence: number;
@@ -34,15 +34,24 @@ export interface AuditFault {
 }
 
 export interface LedgerSummary {
+  /** `<tenant>/<partition>`. */
   readonly ledger: string;
   /** Sequence of the last record that was read. */
   readonly size: number;
   /** `sha256:<hex>` of the last record; '' when there is none. */
   readonly head: string;
-  /** Checkpoints whose signature was verified. */
+  /** Heads of this ledger that were verified in checkpoints, each size once. */
   readonly checkpoints: number;
   /** Records up to this one are signed, and are those that were signed; 0 = none. */
   readonly signedUpTo: number;
+}
+
+/** Runs are told of a tenant: their records lie in all its ledgers. */
+export interface TenantSummary {
+  readonly tenant: string;
+  readonly records: number;
+  /** Records that are signed, and are those that were signed. */
+  readonly signed: number;
   readonly runs: number;
   /** Runs that have not ended yet: their completeness is judged when they have. */
   readonly openRuns: number;
@@ -54,6 +63,7 @@ export interface AuditReport {
   readonly verified: boolean;
   /** Records read, repeats of a topic not counted. */
   readonly records: number;
+  readonly tenants: readonly TenantSummary[];
   readonly ledgers: readonly LedgerSummary[];
   /** At most 1000; `faultCount` counts all. */
   readonly faults: readonly AuditFault[];

@@ -1,6 +1,7 @@
 import type { AuditRecordText } from './audit-record.ts';
 import type { FaultList } from './audit-report.ts';
 import { DigestList } from './digest-list.ts';
+import { GrowingTree, leafHash } from './merkle-tree.ts';
 
 /**
  * One ledger's chain, record by record.
@@ -21,6 +22,7 @@ export class ChainCheck {
   readonly #breaks: { readonly sequence: number; readonly previous: string }[] = [];
   #head = '';
   #greatest = 0;
+  #firstFault = Infinity;
 
   constructor(ledger: string, faults: FaultList, options: { ordered: boolean; maxBuffered: number }) {
     this.#ledger = ledger;
@@ -42,6 +44,22 @@ export class ChainCheck {
   /** Hex digest of a linked record; '' when there is none. */
   digestAt(sequence: number): string {
     return this.#digests.at(sequence);
+  }
+
+  /** Whether each record up to this one was read and is linked: else the fault is told, and the tree over them says nothing more. */
+  isWhole(sequence: number): boolean {
+    return sequence <= this.size && sequence < this.#firstFault;
+  }
+
+  /** Roots of the tree at these sizes, growing, each within what is whole. */
+  rootsAt(sizes: readonly number[]): ReadonlyMap<number, string> {
+    const tree = new GrowingTree();
+    const roots = new Map<number, string>();
+    for (const size of sizes) {
+      while (tree.size < size) tree.push(leafHash(this.#digests.bytesAt(tree.size + 1)));
+      roots.set(size, tree.root().toString('hex'));
+    }
+    return roots;
   }
 
   /** @returns whether the record is new */
@@ -87,7 +105,10 @@ export class ChainCheck {
   }
 
   #link({ sequence, digest, previous }: Pick<AuditRecordText, 'sequence' | 'digest' | 'previous'>): void {
-    if (previous !== this.#head) this.#breaks.push({ sequence, previous });
+    if (previous !== this.#head) {
+      this.#breaks.push({ sequence, previous });
+      this.#firstFault = Math.min(this.#firstFault, sequence);
+    }
     this.#digests.push(digest);
     this.#head = digest;
   }
@@ -103,6 +124,7 @@ export class ChainCheck {
 
   #giveUpGap(): void {
     const first = this.size + 1;
+    this.#firstFault = Math.min(this.#firstFault, first);
     let found = first;
     while (!this.#waiting.has(found)) found++;
     const last = found - 1;

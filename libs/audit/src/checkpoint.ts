@@ -2,21 +2,34 @@ import { sign, verify, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { digestSchema, tenantSchema } from '#contracts';
 import { importPublicKey } from '#grants';
+import { readLedgerName } from './ledger-name.ts';
 
 /**
- * A signed ledger head: whoever holds it can tell later that nothing up to `size` was changed or taken away.
+ * Signed heads of all ledgers of a tenant: whoever holds them can tell later that nothing they cover was changed or taken away.
  *
  * H1 compact JWS, Ed25519 (EdDSA), type `countersign-checkpoint+jwt`: no other token of ours passes as one;
  * H2 the verifier's keys come from the verifier, never from the checkpoint;
- * H3 the chain makes the digest of record `size` stand for every record before it.
+ * H3 a head stands for every record of its ledger up to `size` twice: by the chain (`head`, for who reads them all) and by the
+ *    Merkle tree (`root`, for who proves one of them);
+ * H4 ledgers that are not named have no records; sizes only grow from one checkpoint to the next.
  */
-export const checkpointClaimsSchema = z.object({
-  iss: z.literal('countersign-telemetry'),
-  ledger: tenantSchema,
+const headSchema = z.object({
+  ledger: z.string().refine((name) => readLedgerName(name) !== null),
   /** Number of records that are signed. */
   size: z.int().min(1),
   /** Digest of record `size`. */
   head: digestSchema,
+  /** Root of the tree over the records. */
+  root: digestSchema,
+});
+export type LedgerHead = Readonly<z.infer<typeof headSchema>>;
+
+export const checkpointClaimsSchema = z.object({
+  iss: z.literal('countersign-telemetry'),
+  tenant: tenantSchema,
+  /** Records of all ledgers together. */
+  size: z.int().min(1),
+  ledgers: z.array(headSchema).min(1),
   /** Seconds since the epoch. */
   iat: z.int(),
 });
@@ -24,9 +37,9 @@ export type CheckpointClaims = z.infer<typeof checkpointClaimsSchema>;
 
 /** As `GET /v1/audit/checkpoints` answers it. Only `jws` proves anything; the rest is for reading. */
 export interface Checkpoint {
-  readonly ledger: string;
+  readonly tenant: string;
   readonly size: number;
-  readonly head: string;
+  readonly ledgers: readonly LedgerHead[];
   readonly kid: string;
   /** RFC 3339. */
   readonly time: string;
@@ -40,21 +53,26 @@ export interface CheckpointSigner {
   readonly privateKey: KeyObject;
 }
 
-/** Signs a ledger's head as it stands. `nowMs`: milliseconds since the epoch. */
+/** Signs the heads of a tenant's ledgers as they stand. `nowMs`: milliseconds since the epoch. */
 export function signCheckpoint(
   signer: CheckpointSigner,
-  head: { readonly ledger: string; readonly size: number; readonly head: string },
+  { tenant, ledgers }: { readonly tenant: string; readonly ledgers: readonly LedgerHead[] },
   nowMs: number,
 ): Checkpoint {
   const iat = Math.floor(nowMs / 1000);
-  const claims: CheckpointClaims = { iss: 'countersign-telemetry', ...head, iat };
+  const size = ledgers.reduce((sum, ledger) => sum + ledger.size, 0);
+  const claims: CheckpointClaims = { iss: 'countersign-telemetry', tenant, size, ledgers: [...ledgers], iat };
   const signed = `${encode({ alg: 'EdDSA', kid: signer.kid, typ: CHECKPOINT_JWS_TYPE })}.${encode(claims)}`;
-  return {
-    ...head,
-    kid: signer.kid,
-    time: new Date(iat * 1000).toISOString(),
-    jws: `${signed}.${sign(null, Buffer.from(signed), signer.privateKey).toString('base64url')}`,
-  };
+  const jws = `${signed}.${sign(null, Buffer.from(signed), signer.privateKey).toString('base64url')}`;
+  return { tenant, size, ledgers, kid: signer.kid, time: timeOf(iat), jws };
+}
+
+const timeOf = (iat: number): string => new Date(iat * 1000).toISOString();
+
+/** A checkpoint of ours as it was signed, to be shown; nothing is verified. @throws ZodError when it is none */
+export function showCheckpoint(jws: string, kid: string): Checkpoint {
+  const { tenant, size, ledgers, iat } = checkpointClaimsSchema.parse(decode(jws.split('.')[1]));
+  return { tenant, size, ledgers, kid, time: timeOf(iat), jws };
 }
 
 /** Public keys by key id. @throws ZodError or TypeError when one is no Ed25519 JWK or its kid is not its thumbprint */
@@ -63,7 +81,7 @@ export const importKeys = (jwks: readonly unknown[]): ReadonlyMap<string, KeyObj
 
 export type CheckedCheckpoint =
   | { readonly ok: true; readonly claims: CheckpointClaims }
-  | { readonly ok: false; readonly ledger: string; readonly size: number; readonly reason: string };
+  | { readonly ok: false; readonly tenant: string; readonly size: number; readonly reason: string };
 
 /** Checks form, type, algorithm, key and signature; nothing of a record. */
 export function checkCheckpoint(jws: string, keys: ReadonlyMap<string, KeyObject>): CheckedCheckpoint {
@@ -71,7 +89,7 @@ export function checkCheckpoint(jws: string, keys: ReadonlyMap<string, KeyObject
   const claims = checkpointClaimsSchema.safeParse(decode(payload));
   const no = (reason: string): CheckedCheckpoint => ({
     ok: false,
-    ledger: claims.data?.ledger ?? '',
+    tenant: claims.data?.tenant ?? '',
     size: claims.data?.size ?? 0,
     reason,
   });
@@ -84,7 +102,13 @@ export function checkCheckpoint(jws: string, keys: ReadonlyMap<string, KeyObject
   const bytes = Buffer.from(signature, 'base64url');
   if (bytes.length !== 64 || !verify(null, Buffer.from(`${header}.${payload}`), key, bytes))
     return no('its signature does not fit its content');
-  return claims.success ? { ok: true, claims: claims.data } : no('its claims are malformed');
+  if (!claims.success) return no('its claims are malformed');
+  const { tenant, ledgers, size } = claims.data;
+  const names = new Set(ledgers.map(({ ledger }) => ledger));
+  const ofTenant = ledgers.every(({ ledger }) => readLedgerName(ledger)?.tenant === tenant);
+  if (names.size < ledgers.length || !ofTenant || ledgers.reduce((sum, ledger) => sum + ledger.size, 0) !== size)
+    return no('the heads in it do not fit together');
+  return { ok: true, claims: claims.data };
 }
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -26,4 +26,9 @@ export class DigestList {
     if (sequence < 1 || sequence > this.#size) return '';
     return this.#bytes.toString('hex', (sequence - 1) * BYTES, sequence * BYTES);
   }
+
+  /** Its 32 bytes. */
+  bytesAt(sequence: number): Buffer {
+    return this.#bytes.subarray((sequence - 1) * BYTES, sequence * BYTES);
+  }
 }

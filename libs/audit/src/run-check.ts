@@ -2,11 +2,24 @@ import { callsDigest } from '#contracts';
 import type { AuditRecordText } from './audit-record.ts';
 import type { FaultList } from './audit-report.ts';
 
+interface Place {
+  readonly ledger: string;
+  readonly sequence: number;
+}
+
+interface RunEnd extends Place {
+  readonly episode: number;
+  readonly count: number;
+  readonly digest: string;
+}
+
+type Missing = readonly [kind: 'incomplete' | 'duplicate', at: Place, detail: string];
+
 interface RunSeen {
   started: boolean;
   runNo: number | null;
-  /** The end with the highest episode. */
-  end: { readonly sequence: number; readonly episode: number; readonly count: number; readonly digest: string } | null;
+  /** The end with the highest episode, and where it is recorded. */
+  end: RunEnd | null;
   /** The highest episode that began after an end. */
   resumed: number;
   /** Call ids of terminal records. */
@@ -27,19 +40,19 @@ const CALL_SETTLED = 'dev.countersign.call.settled.v1';
 const COUNTED = new Set([RUN_STARTED, RUN_RESUMED, COMPENSATION_STARTED, RUN_ENDED, CALL_SETTLED]);
 
 /**
- * Completeness of one ledger: what no chain can show, a record that was never written.
+ * Completeness of a tenant's ledgers together: what no chain can show, a record that was never written.
  *
  * R1 run numbers are dense from 1; R2 the last end of a run counts and digests its calls, and each of them has exactly one
  * terminal record; R3 a run that has not ended is open, not faulty.
  */
 export class RunCheck {
-  readonly #ledger: string;
+  readonly #tenant: Place;
   readonly #faults: FaultList;
   readonly #runs = new Map<string, RunSeen>();
   #calls = 0;
 
-  constructor(ledger: string, faults: FaultList) {
-    this.#ledger = ledger;
+  constructor(tenant: string, faults: FaultList) {
+    this.#tenant = { ledger: tenant, sequence: 0 };
     this.#faults = faults;
   }
 
@@ -55,11 +68,11 @@ export class RunCheck {
     return [...this.#runs.values()].filter((run) => endOf(run) === null).length;
   }
 
-  add({ type, sequence, data }: AuditRecordText): void {
+  add({ ledger, type, sequence, data }: AuditRecordText): void {
     if (!COUNTED.has(type)) return;
     const { run_id: runId, call_id: callId } = data;
     if (typeof runId !== 'string') {
-      this.#fault('unreadable', sequence, 'the record names no run');
+      this.#faults.add('unreadable', ledger, sequence, 'the record names no run');
       return;
     }
     const run = this.#run(runId);
@@ -73,6 +86,7 @@ export class RunCheck {
       this.#calls++;
     } else {
       const end = {
+        ledger,
         sequence,
         episode: Number(data.episode),
         count: Number(data.call_count),
@@ -88,10 +102,11 @@ export class RunCheck {
   }
 
   conclude(runIds: readonly string[]): void {
-    for (const [kind, sequence, detail] of this.#missing(runIds)) this.#fault(kind, sequence, detail);
+    for (const [kind, { ledger, sequence }, detail] of this.#missing(runIds))
+      this.#faults.add(kind, ledger, sequence, detail);
   }
 
-  *#missing(runIds: readonly string[]): Generator<['incomplete' | 'duplicate', number, string]> {
+  *#missing(runIds: readonly string[]): Generator<Missing> {
     yield* this.#numbers();
     for (const [runId, run] of this.#runs) {
       const { calls } = run;
@@ -99,35 +114,44 @@ export class RunCheck {
       const single = new Set(calls);
       if (single.size !== calls.length) {
         const twice = calls.find((callId, at) => calls.indexOf(callId) !== at)!;
-        yield ['duplicate', 0, `the call ${twice} has more than one terminal record`];
+        yield ['duplicate', this.#tenant, `the call ${twice} has more than one terminal record`];
       }
       if (end === null) continue;
-      if (!run.started) yield ['incomplete', end.sequence, `the start of the run ${runId} is missing`];
+      if (!run.started) yield ['incomplete', end, `the start of the run ${runId} is missing`];
       if (single.size !== end.count || callsDigest([...single]) !== end.digest) {
         yield [
           'incomplete',
-          end.sequence,
+          end,
           `the run ${runId} ended with ${end.count} calls; the terminal records of ${single.size} are here, ` +
             (single.size === end.count ? 'of other calls' : 'not the same'),
         ];
       }
     }
     for (const runId of runIds)
-      if (endOf(this.#runs.get(runId)) === null) yield ['incomplete', 0, `the end of the run ${runId} is missing`];
+      if (endOf(this.#runs.get(runId)) === null)
+        yield ['incomplete', this.#tenant, `the end of the run ${runId} is missing`];
   }
 
-  *#numbers(): Generator<['incomplete' | 'duplicate', number, string]> {
-    const numbers = [...this.#runs.values()]
-      .map((run) => run.runNo)
-      .filter((number) => number !== null)
-      .sort((a, b) => a - b);
-    let last = 0;
-    for (const number of numbers) {
-      if (number === last) yield ['duplicate', 0, `two runs have the number ${number}`];
-      if (number === last + 2) yield ['incomplete', 0, `the start of run number ${last + 1} is missing`];
-      if (number > last + 2)
-        yield ['incomplete', 0, `the starts of run numbers ${last + 1} to ${number - 1} are missing`];
-      last = number;
+  /** Numbers are given by the orchestrator; one that is not there was a run whose start was never recorded. */
+  *#numbers(): Generator<Missing> {
+    const numbered = [...this.#runs].flatMap(([runId, { runNo }]) => (runNo === null ? [] : [{ runId, runNo }]));
+    numbered.sort((a, b) => a.runNo - b.runNo);
+    const unnumbered = [...this.#runs].filter(([, run]) => !run.started).map(([runId]) => runId);
+    let last = { runId: '', runNo: 0 };
+    for (const run of numbered) {
+      const missing = run.runNo - last.runNo - 1;
+      if (missing === -1) yield ['duplicate', this.#tenant, `two runs have the number ${run.runNo}`];
+      if (missing > 0) {
+        const which =
+          missing === 1
+            ? `the start of run number ${last.runNo + 1} is missing`
+            : `the starts of run numbers ${last.runNo + 1} to ${run.runNo - 1} are missing`;
+        const between =
+          last.runId === '' ? `before the run ${run.runId}` : `between the runs ${last.runId} and ${run.runId}`;
+        const known = unnumbered.length === 0 ? '' : `; without a start are: ${unnumbered.slice(0, 5).join(', ')}`;
+        yield ['incomplete', this.#tenant, `${which}, ${between}${known}`];
+      }
+      last = run;
     }
   }
 
@@ -135,9 +159,5 @@ export class RunCheck {
     let run = this.#runs.get(runId);
     if (!run) this.#runs.set(runId, (run = { started: false, runNo: null, end: null, resumed: 0, calls: [] }));
     return run;
-  }
-
-  #fault(kind: Parameters<FaultList['add']>[0], sequence: number, detail: string): void {
-    this.#faults.add(kind, this.#ledger, sequence, detail);
   }
 }

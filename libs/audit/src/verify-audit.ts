@@ -1,8 +1,9 @@
-import type { KeyObject } from 'node:crypto';
-import { readEvent, readRecord, type ReadRecord } from './audit-record.ts';
+import { readEvent, readRecord, type AuditRecordText, type ReadRecord } from './audit-record.ts';
 import { FaultList, type AuditReport, type LedgerSummary } from './audit-report.ts';
 import { ChainCheck } from './chain-check.ts';
-import { checkCheckpoint, importKeys, type Checkpoint, type CheckpointClaims } from './checkpoint.ts';
+import { importKeys, type Checkpoint } from './checkpoint.ts';
+import { HeadCheck } from './head-check.ts';
+import { readLedgerName } from './ledger-name.ts';
 import { RunCheck } from './run-check.ts';
 
 export interface VerifyOptions {
@@ -19,11 +20,12 @@ export interface VerifyOptions {
   readonly maxBuffered?: number;
   /** Runs that must be recorded to their end. */
   readonly runIds?: readonly string[];
-  /** The ledger of `runIds`; default: the only one, else the first. */
-  readonly ledger?: string;
+  /** The tenant of `runIds`; default: the only one, else the first. */
+  readonly tenant?: string;
 }
 
 interface Ledger {
+  readonly tenant: string;
   readonly chain: ChainCheck;
   readonly runs: RunCheck;
 }
@@ -31,17 +33,17 @@ interface Ledger {
 /** A verification that is fed record by record: what `verifyAudit` does, for sources that push. */
 export class AuditVerifier {
   readonly #options: VerifyOptions;
-  readonly #keys: ReadonlyMap<string, KeyObject> | null;
   readonly #faults = new FaultList();
+  readonly #heads: HeadCheck | null;
   readonly #ledgers = new Map<string, Ledger>();
-  readonly #checkpoints = new Map<string, CheckpointClaims[]>();
+  readonly #tenants = new Map<string, RunCheck>();
   #records = 0;
   #last: { name: string; ledger: Ledger } | null = null;
 
   /** @throws ZodError or TypeError when a key is no Ed25519 JWK */
   constructor(options: VerifyOptions = {}) {
     this.#options = options;
-    this.#keys = options.keys === undefined ? null : importKeys(options.keys);
+    this.#heads = options.keys === undefined ? null : new HeadCheck(importKeys(options.keys), this.#faults);
     for (const checkpoint of options.checkpoints ?? [])
       this.addCheckpoint(typeof checkpoint === 'string' ? checkpoint : checkpoint.jws);
   }
@@ -66,96 +68,74 @@ export class AuditVerifier {
       this.#faults.add('unreadable', read.ledger, 0, `item ${this.#records} is no audit record: ${read.reason}`);
       return;
     }
-    const { chain, runs } = this.#ledger(read.record.ledger);
+    const { chain, runs } = this.#ledgerOf(read.record);
     if (!chain.add(read.record)) return;
     this.#records++;
     runs.add(read.record);
   }
 
   addCheckpoint(jws: string): void {
-    if (!this.#keys) return;
-    const checked = checkCheckpoint(jws, this.#keys);
-    if (!checked.ok) {
-      this.#faults.add('signature', checked.ledger, checked.size, `a checkpoint is not believed: ${checked.reason}`);
-      return;
-    }
-    const { claims } = checked;
-    const others = this.#checkpoints.get(claims.ledger) ?? [];
-    this.#checkpoints.set(claims.ledger, others);
-    const same = others.find(({ size }) => size === claims.size);
-    if (!same) others.push(claims);
-    else if (same.head !== claims.head)
-      this.#faults.add('forked', claims.ledger, claims.size, `two signed heads exist for ${claims.size} records`);
+    this.#heads?.add(jws);
   }
 
   /** Whether nothing that was read still waits for a record that is not there. */
   isComplete(): boolean {
-    const asked = this.#askedLedger();
+    const asked = this.#askedTenant();
     const { runIds = [] } = this.#options;
-    if (runIds.length > 0 && !this.#ledgers.has(asked)) return false;
-    return [...this.#ledgers].every(([name, { runs }]) => runs.isComplete(name === asked ? runIds : []));
+    if (runIds.length > 0 && !this.#tenants.has(asked)) return false;
+    return [...this.#tenants].every(([tenant, runs]) => runs.isComplete(tenant === asked ? runIds : []));
   }
 
   /** Call it once, at the end. */
   conclude(): AuditReport {
-    const asked = this.#askedLedger();
-    if ((this.#options.runIds?.length ?? 0) > 0 || this.#options.ledger !== undefined) this.#ledger(asked);
-    for (const name of this.#checkpoints.keys()) this.#ledger(name);
-    const ledgers = [...this.#ledgers].map(([name, ledger]) =>
-      this.#concludeLedger(name, ledger, name === asked ? (this.#options.runIds ?? []) : []),
-    );
+    const asked = this.#askedTenant();
+    const { runIds = [] } = this.#options;
+    if (runIds.length > 0 || this.#options.tenant !== undefined) this.#runsOf(asked);
+    for (const ledger of this.#heads?.ledgers ?? []) this.#ledgerOf({ tenant: readLedgerName(ledger)!.tenant, ledger });
+    const ledgers = [...this.#ledgers].map(([name, { chain }]) => this.#concludeLedger(name, chain));
+    this.#heads?.concludeOrder();
+    for (const [tenant, runs] of this.#tenants) runs.conclude(tenant === asked ? runIds : []);
     const { faults, count } = this.#faults;
-    return { verified: count === 0, records: this.#records, ledgers, faults, faultCount: count };
+    const tenants = [...this.#tenants].map(([tenant, runs]) => {
+      const own = ledgers.filter(({ ledger }) => this.#ledgers.get(ledger)!.tenant === tenant);
+      return {
+        tenant,
+        records: own.reduce((sum, { size }) => sum + size, 0),
+        signed: own.reduce((sum, { signedUpTo }) => sum + signedUpTo, 0),
+        runs: runs.runs,
+        openRuns: runs.openRuns,
+        calls: runs.calls,
+      };
+    });
+    return { verified: count === 0, records: this.#records, tenants, ledgers, faults, faultCount: count };
   }
 
-  #concludeLedger(name: string, { chain, runs }: Ledger, runIds: readonly string[]): LedgerSummary {
-    const checkpoints = (this.#checkpoints.get(name) ?? []).sort((a, b) => a.size - b.size);
-    const headOf = new Map(checkpoints.map(({ size, head }) => [size, head.slice(7)]));
-    chain.conclude((sequence) => headOf.get(sequence) === chain.digestAt(sequence));
-    runs.conclude(runIds);
-    let signedUpTo = 0;
-    for (const { size } of checkpoints.filter((checkpoint) => checkpoint.size <= chain.size)) {
-      if (chain.digestAt(size) === headOf.get(size)) signedUpTo = size;
-      else {
-        const since = signedUpTo === 0 ? 'the beginning' : `record ${signedUpTo}`;
-        const detail = `record ${size} is not the one that was signed: something since ${since} was written anew`;
-        this.#faults.add('rewritten', name, size, detail);
-        break;
-      }
-    }
-    const last = checkpoints.at(-1);
-    if (last && last.size > chain.size) {
-      const at = new Date(last.iat * 1000).toISOString();
-      const detail = `${last.size} records were signed at ${at}; there are ${chain.size}`;
-      this.#faults.add('truncated', name, chain.size + 1, detail);
-    }
-    return {
-      ledger: name,
-      size: chain.size,
-      head: chain.head === '' ? '' : `sha256:${chain.head}`,
-      checkpoints: checkpoints.length,
-      signedUpTo,
-      runs: runs.runs,
-      openRuns: runs.openRuns,
-      calls: runs.calls,
-    };
+  #concludeLedger(ledger: string, chain: ChainCheck): LedgerSummary {
+    let signed = { checkpoints: 0, signedUpTo: 0 };
+    if (this.#heads) signed = this.#heads.conclude(ledger, chain);
+    else chain.conclude(() => false);
+    return { ledger, size: chain.size, head: chain.head === '' ? '' : `sha256:${chain.head}`, ...signed };
   }
 
-  #askedLedger(): string {
-    return this.#options.ledger ?? this.#ledgers.keys().next().value ?? '';
+  #askedTenant(): string {
+    return this.#options.tenant ?? this.#tenants.keys().next().value ?? '';
+  }
+
+  #runsOf(tenant: string): RunCheck {
+    let runs = this.#tenants.get(tenant);
+    if (!runs) this.#tenants.set(tenant, (runs = new RunCheck(tenant, this.#faults)));
+    return runs;
   }
 
   /** Neighbouring records are mostly of one ledger. */
-  #ledger(name: string): Ledger {
+  #ledgerOf({ tenant, ledger: name }: Pick<AuditRecordText, 'tenant' | 'ledger'>): Ledger {
     if (this.#last?.name === name) return this.#last.ledger;
     let ledger = this.#ledgers.get(name);
     if (!ledger) {
       const ordered = this.#options.order !== 'topic';
       const maxBuffered = this.#options.maxBuffered ?? (ordered ? 1_024 : 100_000);
-      ledger = {
-        chain: new ChainCheck(name, this.#faults, { ordered, maxBuffered }),
-        runs: new RunCheck(name, this.#faults),
-      };
+      const chain = new ChainCheck(name, this.#faults, { ordered, maxBuffered });
+      ledger = { tenant, chain, runs: this.#runsOf(tenant) };
       this.#ledgers.set(name, ledger);
     }
     this.#last = { name, ledger };
@@ -164,7 +144,7 @@ export class AuditVerifier {
 }
 
 /**
- * Verifies ledgers: chain, completeness, signed heads. Each fault is named with its ledger and sequence.
+ * Verifies ledgers: their chains, signed heads and, of each tenant, completeness. Each fault is named with its ledger and sequence.
  * @param source JSON texts of CloudEvents, byte for byte: lines of a file, values of the topic `audit.events`, pages of a store
  * @throws what the source throws; ZodError or TypeError when a key is no Ed25519 JWK
  */

@@ -5,7 +5,7 @@ import { verifyTenant, type FetchJson, type VerifyPagesOptions } from './verify-
 export interface VerifyOverHttpOptions extends VerifyPagesOptions {
   /** Where the API is, e.g. `http://127.0.0.1:8080`. */
   readonly baseUrl: string;
-  /** Credential of an operator or auditor; it also says which tenant's ledger is verified. */
+  /** Credential of an operator or auditor; it also says which tenant's ledgers are verified. */
   readonly token: string;
 }
 
@@ -13,7 +13,7 @@ const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 67_108_864;
 
 /**
- * Reads a tenant's ledger over the HTTP API and verifies it: chain, completeness, signed heads.
+ * Reads a tenant's ledgers over the HTTP API and verifies it: chain, completeness, signed heads.
  * @throws InfrastructureError when the API does not answer; CountersignError when it refuses (status and reason in the text)
  */
 export function verifyOverHttp({ baseUrl, token, ...options }: VerifyOverHttpOptions): Promise<AuditReport> {

@@ -1,3 +1,4 @@
+import { cursorAfter, readCursor, writeCursor, type AuditCursor } from './audit-cursor.ts';
 import type { AuditReport } from './audit-report.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { AuditVerifier } from './verify-audit.ts';
@@ -30,7 +31,7 @@ const PAGE = 500;
 const LOOK_MS = 100;
 
 /**
- * Verifies the ledger of whoever `fetchJson` speaks for. Checkpoints are read before records, so that they never are ahead.
+ * Verifies the ledgers of whoever `fetchJson` speaks for. Checkpoints are read before records, so that they never are ahead.
  * @throws what `fetchJson` throws
  */
 export async function verifyTenant(fetchJson: FetchJson, options: VerifyPagesOptions = {}): Promise<AuditReport> {
@@ -38,14 +39,15 @@ export async function verifyTenant(fetchJson: FetchJson, options: VerifyPagesOpt
   const checkpoints = [...(options.checkpoints ?? []), ...(await readCheckpoints(fetchJson))];
   const verifier = new AuditVerifier({ keys, checkpoints, runIds: options.runIds ?? [] });
   const end = performance.now() + (options.settleMs ?? 10_000);
-  let after = 0;
+  let cursor: AuditCursor = new Map();
   let records = 0;
   for (;;) {
-    const page = (await fetchJson(`/v1/audit?limit=${PAGE}&after=${after}`)) as Page;
+    const after = cursor.size === 0 ? '' : `&after=${writeCursor(cursor)}`;
+    const page = (await fetchJson(`/v1/audit?limit=${PAGE}${after}`)) as Page;
     for (const item of page.items) verifier.addEvent(item);
     records += page.items.length;
     options.onProgress?.(records);
-    after = page.next === null ? lastSequence(page, after) : Number(page.next);
+    cursor = page.next === null ? cursorAfter(cursor, page.items) : readCursor(page.next);
     if (page.next !== null) continue;
     if (verifier.isComplete() || performance.now() >= end) return verifier.conclude();
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
@@ -61,6 +63,3 @@ async function readCheckpoints(fetchJson: FetchJson): Promise<Checkpoint[]> {
   }
   return checkpoints;
 }
-
-const lastSequence = (page: Page, before: number): number =>
-  Number((page.items.at(-1) as { sequence?: unknown } | undefined)?.sequence ?? before);

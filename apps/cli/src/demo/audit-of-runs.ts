@@ -9,11 +9,11 @@ interface AuditPage {
 export interface RunsAudit {
   /** Of these runs alone. */
   readonly records: number;
-  /** Of the tenant's whole ledger: chain, completeness, signed heads. */
+  /** Of all ledgers of the tenant: chains, completeness, signed heads. */
   readonly report: AuditReport;
 }
 
-/** Verifies the ledger as an auditor would, once the runs are recorded to their end, and counts their records. */
+/** Verifies the ledgers as an auditor would, once the runs are recorded to their end, and counts their records. */
 export async function auditOfRuns(
   agent: ApiClient,
   gateway: string,

@@ -136,12 +136,12 @@ async function open(
 }
 
 function showEnd(options: DemoOptions, screen: Screen, { records, report }: RunsAudit): void {
-  screen.title('The audit ledger');
+  screen.title('The audit ledgers');
   const signed = report.ledgers.reduce((sum, ledger) => sum + ledger.signedUpTo, 0);
   screen.step(
     report.verified
-      ? `${records} records of these runs; the whole ledger was verified without a fault: ${report.records} records, ${signed} of them under a signed checkpoint`
-      : `the ledger has ${report.faultCount} fault(s)`,
+      ? `${records} records of these runs; all ledgers were verified without a fault: ${report.records} records, ${signed} of them under a signed checkpoint`
+      : `the ledgers have ${report.faultCount} fault(s)`,
   );
   for (const fault of report.faults.slice(0, 5)) screen.detail(`${fault.kind} at ${fault.sequence}: ${fault.detail}`);
   screen.title('Where to look next');

@@ -1,3 +1,4 @@
+import { CURSOR_PATTERN } from '#audit';
 import { z } from 'zod';
 import { callIdSchema, callStatusSchema, runIdSchema, runStatusSchema } from '#contracts';
 
@@ -67,15 +68,50 @@ export const auditQuerySchema = z.strictObject({
   limit: limit(500),
   after: z
     .string()
-    .regex(/^\d{1,15}$/, 'expected the `next` of the page before, or a sequence number of the ledger')
+    .regex(
+      CURSOR_PATTERN,
+      'expected the `next` of the page before, or <partition>.<sequence> of each ledger, comma separated',
+    )
     .optional()
-    .describe('The `next` of the page before, or any sequence number of the ledger: what follows it.'),
+    .describe(
+      'The `next` of the page before, or how far each ledger was read: `0.120,3.99` = ledger 0 up to record 120, ledger 3 up to record 99.',
+    ),
   runId: runIdSchema.optional(),
   callId: callIdSchema.optional(),
 });
 
 /** `after`: the size that the page before gave as `next`. */
-export const checkpointsQuerySchema = auditQuerySchema.pick({ limit: true, after: true });
+export const checkpointsQuerySchema = z.strictObject({
+  limit: limit(500),
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, 'expected the `next` of the page before, or a number of records')
+    .optional()
+    .describe('The `next` of the page before, or any number of records: larger checkpoints follow.'),
+});
+
+const eventIdSchema = z.string().regex(/^evt_[0-9a-z]{26}$/, 'expected the id of a record: evt_…');
+/** One of: a record, the terminal record of a call, a ledger since it had `from` records. */
+export const proofQuerySchema = z
+  .strictObject({
+    eventId: eventIdSchema.optional().describe('Proves that this record is in its ledger.'),
+    callId: callIdSchema.optional().describe("Proves that the call's terminal record is in its ledger."),
+    ledger: z
+      .string()
+      .regex(/^[a-z][a-z0-9-]{0,62}\/\d{1,4}$/, 'expected the name of a ledger: <tenant>/<partition>')
+      .optional()
+      .describe('With `from`: proves that this ledger only grew since it had `from` records.'),
+    from: z
+      .string()
+      .regex(/^[1-9]\d{0,14}$/, 'expected a number of records')
+      .optional(),
+  })
+  .refine(
+    ({ eventId, callId, ledger, from }) =>
+      (ledger === undefined) === (from === undefined) &&
+      [eventId, callId, ledger].filter((given) => given !== undefined).length === 1,
+    'give eventId, or callId, or ledger together with from',
+  );
 
 export const noQuerySchema = z.strictObject({});
 

@@ -200,15 +200,24 @@ export const page = <S extends z.ZodType>(item: S) =>
 
 /** CloudEvents 1.0, as on the audit topic. */
 export const auditRecordSchema = z.looseObject({ specversion: z.string(), id: z.string(), type: z.string() });
-/** A signed head of the tenant's ledger; `jws` alone proves anything. */
+/** Signed heads of the tenant's ledgers; `jws` alone proves anything. */
 export const checkpointSchema = z.looseObject({
-  ledger: z.string(),
+  tenant: z.string(),
   size: z.int(),
-  head: z.string(),
+  ledgers: z.array(z.looseObject({ ledger: z.string(), size: z.int(), head: z.string(), root: z.string() })),
   kid: z.string(),
   time: z.string(),
   jws: z.string(),
 });
+/** Hashes that lead from what was asked for to a head in the checkpoint (RFC 6962). */
+export const auditProofSchema = z.looseObject({
+  kind: z.enum(['inclusion', 'consistency']),
+  ledger: z.string(),
+  size: z.int(),
+  path: z.array(z.string()),
+  checkpoint: z.string(),
+});
+export const auditSchemasSchema = z.looseObject({ schemas: z.record(z.string(), z.looseObject({})) });
 export const keySetSchema = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })) });
 export const versionSchema = z.looseObject({ name: z.string(), version: z.string(), api: z.string() });
 export const openApiSchema = z.looseObject({ openapi: z.string() });

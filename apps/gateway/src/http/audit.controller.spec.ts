@@ -4,9 +4,9 @@ describe('what an auditor asks beside the records', () => {
   let gateway: HttpGateway;
   const asked: unknown[] = [];
   const checkpoint = {
-    ledger: 'acme',
+    tenant: 'acme',
     size: 7,
-    head: 'sha256:0',
+    ledgers: [{ ledger: 'acme/0', size: 7, head: 'sha256:0', root: 'sha256:0' }],
     kid: 'k',
     time: '2026-01-01T00:00:00.000Z',
     jws: 'a.b.c',

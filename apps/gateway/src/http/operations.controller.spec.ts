@@ -32,9 +32,9 @@ describe('what operators, auditors and tools ask', () => {
   afterAll(() => gateway.close());
 
   it('the audit is read page by page, of the own tenant, by operators and auditors', async () => {
-    const answer = await gateway.request('GET', '/v1/audit?after=3&limit=1', { as: 'dev.acme.ann.auditor' });
+    const answer = await gateway.request('GET', '/v1/audit?after=0.3,2.7&limit=1', { as: 'dev.acme.ann.auditor' });
     expect(answer).toMatchObject({ status: 200, body: { items: [{ id: 'evt_1' }], next: '7' } });
-    expect(asked).toEqual([{ tenant: 'acme', after: '3', limit: 1 }]);
+    expect(asked).toEqual([{ tenant: 'acme', after: '0.3,2.7', limit: 1 }]);
     expect((await gateway.request('GET', '/v1/audit')).status).toBe(403);
     expect((await gateway.request('GET', '/v1/audit?after=x', { as: 'dev.dev.ann.auditor' })).status).toBe(400);
   });

@@ -1,21 +1,31 @@
+import type { LedgerId } from '#audit';
 import type { Sql } from '#persistence';
-import type { LedgerHead } from '../domain/chain-events.ts';
+import type { LedgerState } from '../domain/chain-events.ts';
 
-const lock = (sql: Sql, tenants: readonly string[]): Promise<LedgerHead[]> =>
-  sql.query<LedgerHead>({
-    name: 'lock-ledgers',
-    text: `select tenant, last_seq as "lastSeq", last_digest as "lastDigest" from ledger
-            where tenant = any($1::text[]) order by tenant for update`,
-    values: [tenants],
+type Wait = 'wait' | 'skip';
+
+const lock = (sql: Sql, values: readonly unknown[], wait: Wait): Promise<LedgerState[]> =>
+  sql.query<LedgerState>({
+    name: `lock-ledgers-${wait}`,
+    text: `select l.tenant, l.part as partition, l.last_seq as "lastSeq", l.last_digest as "lastDigest"
+             from unnest($1::text[], $2::integer[]) as w (tenant, part)
+             join ledger l on l.tenant = w.tenant and l.part = w.part
+            order by l.tenant, l.part for update of l ${wait === 'skip' ? 'skip locked' : ''}`,
+    values,
   });
 
-/** The heads of the tenants' ledgers, locked until the transaction ends. `tenants` is sorted. */
-export async function lockLedgers(sql: Sql, tenants: readonly string[]): Promise<LedgerHead[]> {
-  const heads = await lock(sql, tenants);
-  if (heads.length === tenants.length) return heads;
+/**
+ * The state of the ledgers, locked until the transaction ends. `ledgers` is sorted.
+ * `skip`: without those that another replica holds at the moment, or that do not exist yet.
+ */
+export async function lockLedgers(sql: Sql, ledgers: readonly LedgerId[], wait: Wait): Promise<LedgerState[]> {
+  const values = [ledgers.map(({ tenant }) => tenant), ledgers.map(({ partition }) => partition)];
+  const states = await lock(sql, values, wait);
+  if (wait === 'skip' || states.length === ledgers.length) return states;
   await sql.change({
-    text: 'insert into ledger (tenant) select unnest($1::text[]) on conflict (tenant) do nothing',
-    values: [tenants],
+    text: `insert into ledger (tenant, part) select * from unnest($1::text[], $2::integer[])
+           on conflict (tenant, part) do nothing`,
+    values,
   });
-  return lock(sql, tenants);
+  return lock(sql, values, wait);
 }

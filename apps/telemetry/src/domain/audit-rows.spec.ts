@@ -3,10 +3,10 @@ import { CATALOGUE, type CatalogueRow, type MessageType } from '#contracts';
 import { runFacts } from '../../../../libs/contracts/testing/run-facts.ts';
 import { telemetryConsumers } from '../telemetry.handlers.ts';
 import { readFields, WITHHELD, type AuditField } from './audit-field.ts';
-import { auditEntries, type AuditedFact } from './audit-entries.ts';
+import { auditEntries, type AuditedFact, type AuditEntry } from './audit-entries.ts';
 import { AUDIT_ROWS, AUDITED_TYPES } from './audit-rows.ts';
 import { auditSchemas } from './audit-schemas.ts';
-import { chainEvents } from './chain-events.ts';
+import { chainEvents, prepareEntry, type AuditRecord } from './chain-events.ts';
 
 const rows: readonly [string, CatalogueRow][] = Object.entries(CATALOGUE);
 const audited = rows.filter(([, row]) => row.kind === 'fact' && row.consumers.includes('telemetry'));
@@ -29,6 +29,12 @@ describe('what is audited', () => {
   });
 });
 
+const chained = (entries: readonly AuditEntry[]): readonly AuditRecord[] =>
+  chainEvents(
+    { tenant: 'dev', partition: 0, lastSeq: 0, lastDigest: '' },
+    entries.map((entry) => prepareEntry(entry, 1)),
+  ).records;
+
 describe('the published schemas of the records', () => {
   const ajv = new Ajv2020({ strict: false });
   const validators = new Map(Object.entries(auditSchemas()).map(([type, schema]) => [type, ajv.compile(schema)]));
@@ -36,7 +42,7 @@ describe('the published schemas of the records', () => {
   it('describe the records as telemetry makes them', () => {
     const facts = runFacts().facts.filter(({ message }) => AUDITED_TYPES.includes(message.type as never));
     const { entries } = auditEntries(facts as readonly AuditedFact[]);
-    for (const { event } of chainEvents({ tenant: 'dev', lastSeq: 0, lastDigest: '' }, entries).records) {
+    for (const { event } of chained(entries)) {
       const { type, data } = JSON.parse(event) as { type: string; data: object };
       const validate = validators.get(type)!;
       expect([type, validate(data), validate.errors]).toEqual([type, true, null]);

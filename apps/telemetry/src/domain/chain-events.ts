@@ -1,23 +1,23 @@
+import { digestOfRecord, hashRecord, ledgerName, type LedgerId } from '#audit';
+import { partitionOf } from '#bus';
 import { TOPICS, type OutgoingMessage } from '#contracts';
-import { digestText } from '#kernel';
 import type { AuditEntry } from './audit-entries.ts';
 import { DATA_VERSION } from './audit-row.ts';
 
 /**
- * A tenant's ledger: CloudEvents 1.0 in one chain.
+ * The ledgers of a tenant: CloudEvents 1.0, one chain for each partition of the audit.
  *
- * C1 sequences are dense from 1; C2 each event names the digest of the one before it (empty for the first), computed
- * over the bytes that were published; C3 nothing in an event changes when it is sent again.
+ * C1 an entry's ledger follows from its key alone, by the hash that chooses its partition: a redelivery meets its ledger again;
+ * C2 sequences of a ledger are dense from 1; C3 each event names the digest of the one before it in its ledger (none for the
+ * first), computed over the bytes that were published; C4 nothing in an event changes when it is sent again.
  */
-export interface LedgerHead {
-  readonly tenant: string;
+export interface LedgerState extends LedgerId {
   readonly lastSeq: number;
   /** `sha256:<hex>` of the last event; '' before the first. */
   readonly lastDigest: string;
 }
 
-export interface AuditRecord {
-  readonly tenant: string;
+export interface AuditRecord extends LedgerId {
   readonly seq: number;
   readonly eventId: string;
   readonly runId: string | null;
@@ -26,43 +26,55 @@ export interface AuditRecord {
   readonly event: string;
 }
 
+export type ChainedRecord = AuditRecord & { readonly digest: Buffer };
+
+/** An entry on its way into its ledger. Its text is made before the ledger is locked, up to what only the lock tells. */
+export interface PreparedEntry {
+  readonly entry: AuditEntry;
+  readonly partition: number;
+  readonly before: string;
+  readonly after: string;
+}
+
 export interface Chained {
-  readonly records: readonly AuditRecord[];
-  readonly head: LedgerHead;
+  readonly records: readonly ChainedRecord[];
+  readonly state: LedgerState;
 }
 
-export const digestOfEvent = (event: string): string => digestText('audit/v1', event);
+export const digestOfEvent = (event: string): string => `sha256:${digestOfRecord(event)}`;
 
-export function chainEvents(head: LedgerHead, entries: readonly AuditEntry[]): Chained {
-  let { lastSeq, lastDigest } = head;
-  const records = entries.map((entry): AuditRecord => {
-    const event = JSON.stringify(cloudEvent(entry, ++lastSeq, lastDigest));
-    lastDigest = digestOfEvent(event);
-    return { tenant: entry.tenant, seq: lastSeq, eventId: entry.id, runId: entry.runId, callId: entry.callId, event };
-  });
-  return { records, head: { tenant: head.tenant, lastSeq, lastDigest } };
-}
+const keyOf = ({ callId, runId, tenant }: Pick<AuditEntry, 'callId' | 'runId' | 'tenant'>): string =>
+  callId ?? runId ?? tenant;
 
-function cloudEvent(entry: AuditEntry, seq: number, previous: string): object {
-  return {
+export function prepareEntry(entry: AuditEntry, partitions: number): PreparedEntry {
+  const { id, tenant, type, runId, callId, time } = entry;
+  const partition = partitionOf(keyOf(entry), partitions);
+  const before = JSON.stringify({
     specversion: '1.0',
-    id: entry.id,
-    source: `/countersign/tenants/${entry.tenant}`,
-    type: entry.type,
-    subject: entry.callId ?? entry.runId ?? entry.tenant,
-    time: entry.time,
+    id,
+    source: `/countersign/tenants/${tenant}`,
+    type,
+    subject: keyOf(entry),
+    time,
     datacontenttype: 'application/json',
-    ledger: entry.tenant,
-    sequence: String(seq),
-    ...(previous === '' ? {} : { previousdigest: previous }),
-    data: {
-      schema_version: DATA_VERSION,
-      tenant: entry.tenant,
-      run_id: entry.runId,
-      call_id: entry.callId,
-      ...entry.data,
-    },
-  };
+    ledger: ledgerName({ tenant, partition }),
+  }).slice(0, -1);
+  const data = { schema_version: DATA_VERSION, tenant, run_id: runId, call_id: callId, ...entry.data };
+  return { entry, partition, before, after: `,"data":${JSON.stringify(data)}}` };
+}
+
+/** Appends to one ledger. */
+export function chainEvents({ tenant, partition, ...state }: LedgerState, entries: readonly PreparedEntry[]): Chained {
+  let { lastSeq, lastDigest } = state;
+  const records = entries.map(({ entry, before, after }): ChainedRecord => {
+    const previous = lastDigest === '' ? '' : `,"previousdigest":"${lastDigest}"`;
+    const event = `${before},"sequence":"${++lastSeq}"${previous}${after}`;
+    const digest = hashRecord(event);
+    lastDigest = `sha256:${digest.toString('hex')}`;
+    const { id: eventId, runId, callId } = entry;
+    return { tenant, partition, seq: lastSeq, eventId, runId, callId, event, digest };
+  });
+  return { records, state: { tenant, partition, lastSeq, lastDigest } };
 }
 
 const HEADERS = { 'content-type': 'application/cloudevents+json; charset=UTF-8' };
@@ -70,7 +82,7 @@ const HEADERS = { 'content-type': 'application/cloudevents+json; charset=UTF-8' 
 /** Public topic: the default hash of the key, so that clients in any language agree. */
 export const auditMessage = (record: AuditRecord): OutgoingMessage => ({
   topic: TOPICS.auditEvents,
-  key: record.callId ?? record.runId ?? record.tenant,
+  key: keyOf(record),
   value: Buffer.from(record.event),
   headers: HEADERS,
 });

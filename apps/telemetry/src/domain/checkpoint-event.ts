@@ -2,21 +2,20 @@ import { TOPICS, type OutgoingMessage } from '#contracts';
 import { derivedId } from '#kernel';
 import type { Checkpoint } from '#audit';
 
-/** A checkpoint for the topic: beside the chain, so it has no sequence, and a ledger is the same with or without it. */
-export const checkpointMessage = ({ ledger, size, head, kid, time, jws }: Checkpoint): OutgoingMessage => ({
+/** A checkpoint for the topic: beside the chains, so it has no ledger and no sequence, and they are the same with or without it. */
+export const checkpointMessage = ({ tenant, size, kid, time, jws }: Checkpoint): OutgoingMessage => ({
   topic: TOPICS.auditEvents,
-  key: ledger,
+  key: tenant,
   value: Buffer.from(
     JSON.stringify({
       specversion: '1.0',
-      id: derivedId('evt', 'audit.checkpoint', ledger, size, head),
-      source: `/countersign/tenants/${ledger}`,
+      id: derivedId('evt', 'audit.checkpoint', tenant, size, jws),
+      source: `/countersign/tenants/${tenant}`,
       type: 'dev.countersign.audit.checkpoint.v1',
-      subject: ledger,
+      subject: tenant,
       time,
       datacontenttype: 'application/json',
-      ledger,
-      data: { schema_version: 1, tenant: ledger, size, head, kid, jws },
+      data: { schema_version: 1, tenant, size, kid, jws },
     }),
   ),
   headers: { 'content-type': 'application/cloudevents+json; charset=UTF-8' },

@@ -9,13 +9,34 @@ create table signing_key (
 );
 create unique index one_active_signing_key on signing_key (active) where active;
 
--- Signed heads. They lie beside the chain: signing waits for nobody and changes no record.
-create table checkpoint (
-  ledger text not null,
+-- The Merkle tree over the first `size` records of a ledger, as far as it is needed to grow. Made of the records alone: whoever
+-- computes it comes to the same.
+create table ledger_tree (
+  tenant text not null,
+  part integer not null,
   size bigint not null,
-  head text not null,
+  -- Digest of record `size`.
+  head bytea not null,
+  -- Roots of the perfect trees that it is made of, the greatest first, 32 bytes each.
+  peaks bytea not null,
+  primary key (tenant, part)
+) with (fillfactor = 50);
+
+-- Roots over 256 records each, for proofs.
+create table ledger_tile (
+  tenant text not null,
+  part integer not null,
+  tile bigint not null,
+  root bytea not null,
+  primary key (tenant, part, tile)
+);
+
+-- Signed heads of all ledgers of a tenant. They lie beside the chains: signing waits for nobody and changes no record.
+create table checkpoint (
+  tenant text not null,
+  -- Records of all its ledgers together.
+  size bigint not null,
   kid text not null,
-  signed_at timestamptz not null,
   jws text not null,
-  primary key (ledger, size)
+  primary key (tenant, size)
 );

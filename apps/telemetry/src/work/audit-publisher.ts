@@ -1,3 +1,4 @@
+import { ledgerName, type LedgerId } from '#audit';
 import type { Publisher } from '#bus';
 import { faults } from '#kernel';
 import type { Database } from '#persistence';
@@ -94,23 +95,23 @@ export class AuditPublisher implements Worker {
   }
 }
 
-export interface PublishedSpan {
-  readonly tenant: string;
+export interface PublishedSpan extends LedgerId {
   readonly from: number;
   readonly to: number;
 }
 
 /** Runs of consecutive records. */
 function spansOf(records: readonly AuditRecord[]): PublishedSpan[] {
-  const spans: { tenant: string; from: number; to: number }[] = [];
-  for (const [tenant, own] of Map.groupBy(records, (record) => record.tenant)) {
+  const spans: { tenant: string; partition: number; from: number; to: number }[] = [];
+  for (const own of Map.groupBy(records, ledgerName).values()) {
+    const { tenant, partition } = own[0]!;
     const seqs = own.map((record) => record.seq).sort((a, b) => a - b);
-    let span = { tenant, from: seqs[0]!, to: seqs[0]! };
+    let span = { tenant, partition, from: seqs[0]!, to: seqs[0]! };
     for (const seq of seqs.slice(1)) {
       if (seq <= span.to + 1) span.to = seq;
       else {
         spans.push(span);
-        span = { tenant, from: seq, to: seq };
+        span = { tenant, partition, from: seq, to: seq };
       }
     }
     spans.push(span);

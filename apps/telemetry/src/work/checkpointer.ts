@@ -1,12 +1,13 @@
-import { signCheckpoint, type CheckpointSigner } from '#audit';
+import { ledgerName, signCheckpoint, type Checkpoint, type CheckpointSigner } from '#audit';
 import type { Publisher } from '#bus';
 import type { Clock } from '#kernel';
 import type { Database } from '#persistence';
 import { errorFields, type Log, type Worker } from '#runtime';
-import { insertCheckpoints } from '../adapters/insert-checkpoints.query.ts';
-import { readUnsignedHeads } from '../adapters/read-unsigned-heads.query.ts';
-import { digestOfEvent } from '../domain/chain-events.ts';
+import { readGrownLedgers, type GrownLedger } from '../adapters/read-grown-ledgers.query.ts';
+import { readLeaves } from '../adapters/read-leaves.query.ts';
+import { saveTrees } from '../adapters/save-trees.query.ts';
 import { checkpointMessage } from '../domain/checkpoint-event.ts';
+import { growTree, headOf, type GrownTree } from '../domain/grow-trees.ts';
 
 export interface CheckpointerOptions {
   readonly signer: CheckpointSigner;
@@ -21,11 +22,13 @@ export interface CheckpointerOptions {
 }
 
 /**
- * Signs the heads of the ledgers, beside the path of records.
+ * Signs the heads of each tenant's ledgers together, beside the path of records.
  *
  * S1 only what the bus acknowledged is signed: a reader of the topic never sees a checkpoint of records that are not there;
  * S2 sizes only grow, and a size is signed once, whichever replica does it;
- * S3 a checkpoint is stored before it is published; one that was not published is no loss, the next one covers more.
+ * S3 a checkpoint is stored before it is published, with the trees that it signs; one that was not published is no loss, the next
+ *    one covers more;
+ * S4 of a tenant whose ledger lost what was signed, or misses a record behind that, nothing more is signed.
  */
 export class Checkpointer implements Worker {
   readonly #options: CheckpointerOptions;
@@ -62,18 +65,49 @@ export class Checkpointer implements Worker {
   async #sign(tenant: string | null): Promise<void> {
     const { database, signer, publisher, clock, log } = this.#options;
     try {
-      const heads = await readUnsignedHeads(database, tenant);
+      const ledgers = await readGrownLedgers(database, tenant);
+      if (ledgers.length === 0) return;
+      const trees = await this.#grow(ledgers);
       const now = clock.now();
-      const checkpoints = heads.flatMap(({ tenant: ledger, seq, event }) => {
-        if (event !== null) return [signCheckpoint(signer, { ledger, size: seq, head: digestOfEvent(event) }, now)];
-        log.error({ ledger, sequence: seq }, 'the last published record is not in its ledger: it is not signed');
-        return [];
-      });
+      const checkpoints: Checkpoint[] = [];
+      for (const [owner, own] of Map.groupBy(trees, (tree) => tree.tenant))
+        checkpoints.push(signCheckpoint(signer, { tenant: owner, ledgers: own.map(headOf) }, now));
       if (checkpoints.length === 0) return;
-      const fresh = await insertCheckpoints(database, checkpoints);
+      const fresh = await database.transaction((tx) => saveTrees(tx, trees, checkpoints));
       if (fresh.length > 0) await publisher.publish(fresh.map(checkpointMessage));
     } catch (error) {
       log.warn(errorFields(error), 'checkpoints stay unsigned or unpublished for now; the next look signs more');
     }
   }
+
+  /** The trees of the ledgers over what is published. */
+  async #grow(ledgers: readonly GrownLedger[]): Promise<GrownTree[]> {
+    const spans = ledgers
+      .filter(({ published, size }) => published > size)
+      .map(({ tenant, partition, published, size }) => ({
+        tenant,
+        partition,
+        from: size + 1,
+        to: Math.min(published, size + MAX_LEAVES),
+      }));
+    const leaves = Map.groupBy(await readLeaves(this.#options.database, spans), ledgerName);
+    const wanted = new Map(spans.map((span) => [ledgerName(span), span.to]));
+    const faulty = new Set<string>();
+    const trees = ledgers.map(({ published, ...stored }) => {
+      const name = ledgerName(stored);
+      const tree = growTree(stored, leaves.get(name) ?? []);
+      if (published < stored.size || tree.size < (wanted.get(name) ?? tree.size)) {
+        faulty.add(stored.tenant);
+        this.#options.log.error(
+          { ledger: name, sequence: tree.size + 1 },
+          'a published record is not in its ledger: nothing more is signed for its tenant',
+        );
+      }
+      return tree;
+    });
+    return trees.filter(({ tenant, size }) => !faulty.has(tenant) && size > 0);
+  }
 }
+
+/** Of one ledger at a time: what is more is signed at the next look. */
+const MAX_LEAVES = 50_000;

@@ -1,3 +1,5 @@
+import fc from 'fast-check';
+import { partitionOf } from '../murmur2.ts';
 import { partitioner } from './partitioner.ts';
 
 const partitionMetadata = Array.from({ length: 6 }, (_, partitionId) => ({
@@ -30,5 +32,10 @@ describe('the partition of a message', () => {
   ])('is the one that clients in any language compute from the key: %s', (key, murmur2) => {
     expect(choose(key)).toBe((murmur2 & 0x7fffffff) % 6);
     expect(choose(Buffer.from(key))).toBe(choose(key));
+    expect(partitionOf(key, 6)).toBe(choose(key));
+  });
+
+  it('is known without a broker: the ledgers of the audit are those of its partitions', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (key) => partitionOf(key, 6) === choose(key)));
   });
 });

@@ -49,37 +49,42 @@ export function addTailAudit(group: Command, config: CliConfig): void {
 }
 
 async function tail(client: GatewayClient, out: Output, filter: Query, limit: number, follow: boolean): Promise<void> {
-  const last: AuditRecord[] = [];
-  let reader = await readAll(client, filter, undefined, (record) => {
-    last.push(record);
-    if (last.length > limit) last.shift();
-    if (last.length % PAGE === 0) out.progress('reading the audit …');
+  let last: AuditRecord[] = [];
+  let cursor = await readOn(client, filter, '', (records) => {
+    last = newest([...last, ...records], limit);
+    out.progress('reading the audit …');
   });
+  out.progress(null);
   for (const record of last) print(out, record);
   while (follow) {
     await delay(LOOK_MS);
-    reader = await readAll(client, filter, reader, (record) => print(out, record));
+    const come: AuditRecord[] = [];
+    cursor = await readOn(client, filter, cursor, (records) => come.push(...records));
+    for (const record of newest(come)) print(out, record);
   }
 }
 
-interface Position {
-  /** Of the page that was read last: the service names a next one only behind full pages. */
-  readonly after: string | undefined;
-  /** Records of that page that were seen. */
-  readonly seen: number;
-}
+/** Records of all ledgers by their time, the newest last. */
+const newest = (records: readonly AuditRecord[], limit = Infinity): AuditRecord[] =>
+  records.toSorted((a, b) => (a.time ?? '').localeCompare(b.time ?? '')).slice(-limit);
 
-async function readAll(
+/** Reads what follows the cursor. @returns the cursor behind it */
+async function readOn(
   client: GatewayClient,
   filter: Query,
-  from: Position = { after: undefined, seen: 0 },
-  see: (record: AuditRecord) => void,
-): Promise<Position> {
-  for (let { after, seen } = from; ; seen = 0) {
-    const page = await client.get<Page<AuditRecord>>('/v1/audit', { ...filter, limit: PAGE, after });
-    for (const record of page.items.slice(seen)) see(record);
-    if (page.next === null) return { after, seen: page.items.length };
-    after = page.next;
+  from: string,
+  see: (records: readonly AuditRecord[]) => void,
+): Promise<string> {
+  const { cursorAfter, readCursor, writeCursor } = await import('#audit');
+  for (let cursor = from; ;) {
+    const page = await client.get<Page<AuditRecord>>('/v1/audit', {
+      ...filter,
+      limit: PAGE,
+      after: cursor === '' ? undefined : cursor,
+    });
+    if (page.items.length > 0) see(page.items);
+    cursor = writeCursor(cursorAfter(readCursor(cursor), page.items));
+    if (page.next === null) return cursor;
   }
 }
 

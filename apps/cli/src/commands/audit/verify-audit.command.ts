@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import type { AuditReport } from '#audit';
@@ -10,6 +10,7 @@ import { addGatewayCommand, openGateway, type GatewayOptions } from '../../gatew
 import { filled } from '../../option-parsers.ts';
 import type { Output } from '../../output/output.ts';
 import { printableLine } from '../../output/printable.ts';
+import { readKeys } from './read-keys.ts';
 
 interface VerifyOptions extends GatewayOptions {
   readonly file?: string;
@@ -23,7 +24,7 @@ export function addVerifyAudit(group: Command, config: CliConfig): void {
     usage: 'verify',
     summary: 'check the chain, its completeness and its signatures; exit 1 if a fault is found',
     examples: [
-      'countersign audit verify                               # the ledger of your tenant, by the gateway',
+      'countersign audit verify                               # the ledgers of your tenant, by the gateway',
       'countersign audit verify --file audit.jsonl --keys keys.json',
       'countersign audit verify --topic --brokers localhost:9092',
     ],
@@ -86,19 +87,6 @@ async function overHttp(
   });
 }
 
-async function readKeys(file: string): Promise<readonly unknown[]> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw usageFailure(`--keys: ${file} cannot be read (${error.code})`);
-  });
-  try {
-    const { keys } = JSON.parse(text) as { keys?: unknown };
-    if (Array.isArray(keys)) return keys as unknown[];
-  } catch {
-    // told below
-  }
-  throw usageFailure(`--keys: ${file} is not {"keys": […]}: save the answer of GET /v1/audit/keys`);
-}
-
 async function linesOf(file: string): Promise<AsyncIterable<string>> {
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
     throw usageFailure(`--file: ${file} cannot be read (${error.code})`);
@@ -124,16 +112,18 @@ async function* counted(source: AsyncIterable<string>, out: Output): AsyncGenera
 }
 
 function printReport(out: Output, report: AuditReport): void {
-  const { verified, records, ledgers, faults } = report;
+  const { verified, records, faults } = report;
   out.line(
     verified
       ? out.paint('good', `verified: ${records} records, nothing is missing or changed`)
       : out.paint('bad', `NOT verified: ${report.faultCount} fault(s) in ${records} records`),
   );
-  for (const { ledger, size, runs, openRuns, calls, signedUpTo } of ledgers)
+  for (const { tenant, records: own, signed, runs, openRuns, calls } of report.tenants) {
+    const count = report.ledgers.filter(({ ledger }) => ledger.startsWith(`${tenant}/`)).length;
     out.line(
-      `  ledger ${printableLine(ledger)}: ${size} records, ${runs} runs (${openRuns} still open), ${calls} calls, ${signedAs(size, signedUpTo)}`,
+      `  ${printableLine(tenant)}: ${own} records in ${count} ledgers, ${runs} runs (${openRuns} still open), ${calls} calls, ${signedAs(own, signed)}`,
     );
+  }
   if (faults.length === 0) return;
   out.line();
   out.table(
@@ -149,7 +139,7 @@ function printReport(out: Output, report: AuditReport): void {
 }
 
 /** What no checkpoint covers could be cut off at its end, or written anew, without a trace. */
-function signedAs(size: number, signedUpTo: number): string {
-  if (signedUpTo === 0) return 'no signed checkpoint was checked (--keys): a cut at the end would not be noticed';
-  return signedUpTo < size ? `signed up to record ${signedUpTo}: later ones are not covered yet` : `all of it signed`;
+function signedAs(records: number, signed: number): string {
+  if (signed === 0) return 'no signed checkpoint was checked (--keys): a cut at the end would not be noticed';
+  return signed < records ? `${signed} of them signed: later ones are not covered yet` : `all of them signed`;
 }
