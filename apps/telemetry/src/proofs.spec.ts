@@ -15,7 +15,7 @@ import { newId } from '#kernel';
 import { runFacts } from '../../../libs/contracts/testing/run-facts.ts';
 import type { ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
 import { checkpointsOf, factsOfRuns, keysOf, openTelemetry, reduceFacts } from '../testing/ledger-fixture.ts';
-import { growTree } from './domain/grow-trees.ts';
+import { growTree, type StoredTree } from './domain/grow-trees.ts';
 import { rangesOf } from './domain/tiled-tree.ts';
 
 const digestOf = (n: number): Buffer => hash('sha256', `record ${n}`, 'buffer');
@@ -31,7 +31,7 @@ function treeHash(leaves: readonly Buffer[]): Buffer {
 describe('the tree over a ledger', () => {
   const leaves = Array.from({ length: 1100 }, (_, n) => digestOf(n));
   const grown = (size: number, steps: readonly number[] = []) => {
-    let tree = { tenant: 'a', partition: 0, size: 0, head: Buffer.alloc(0), peaks: Buffer.alloc(0) };
+    let tree: StoredTree = { tenant: 'a', partition: 0, size: 0, head: Buffer.alloc(0), peaks: Buffer.alloc(0) };
     const tiles: Buffer[] = [];
     for (const to of [...steps.filter((step) => step < size).sort((a, b) => a - b), size]) {
       const added = leaves.slice(tree.size, to).map((digest, i) => ({ seq: tree.size + i + 1, digest }));
