@@ -163,7 +163,7 @@ describe('cases: approvals', () => {
     const { one, start, pending, decide, callOf, ended } = await open('B049', 5_000);
     const started = stepsOf(one).filter((step) => step.do === 'model_calls');
     const [r1, r2, r3] = await Promise.all(started.map((step) => start(step.calls!)));
-    const [[ex1], [ex2], [ex3]] = await Promise.all([r1!, r2!, r3!].map((runId) => pending(runId, 1)));
+    const [ex1, ex2, ex3] = (await Promise.all([r1!, r2!, r3!].map((runId) => pending(runId, 1)))).flat();
     // The source holds the one tool's only place, so that the approved ex1 comes to its dispatch after its expiry.
     world.hold();
     expect((await decide(ex3!, 'approved')).status).toBe(200);
