@@ -302,6 +302,34 @@ export function faultListSuite(system: () => System, sink: () => SinkState): voi
     expect(sink().byItem[item]).toBeUndefined();
   });
 
+  it('a run that is cancelled while its tool works, and one whose call waits behind it: each says what came of it (G9)', async () => {
+    const item = `hang-${newTask()}`;
+    const [running, waiting] = [await begin(item), await begin(item)];
+    const cancel = (runId: string) => ask(system(), 'alice', 'POST', `/v1/runs/${runId}/cancel`, {});
+    await cancel(waiting);
+    const first = await ended(waiting);
+    expect(first).toMatchObject({ status: 'cancelled', outcome: 'no_effects', effects: [] });
+    expect(first.calls).toMatchObject([
+      { status: 'cancelled', effect: 'none', cancellation: { state: 'nothing_happened', evidence: 'not_begun' } },
+    ]);
+    await cancel(running);
+    const second = await ended(running);
+    expect(second).toMatchObject({ status: 'cancelled', outcome: 'some_unknown' });
+    expect(second.calls).toMatchObject([
+      { status: 'outcome_unknown', cancellation: { state: 'unknown', evidence: 'no_answer' } },
+    ]);
+    expect(sink().byItem[item]).toMatchObject({ attempts: 1, applied: 1 });
+
+    /** A write that was approved; the first of an item is at the sink, which never answers it. */
+    async function begin(of: string): Promise<string> {
+      const runId = await start({ turns: [[{ tool: 'probe.store_item', arguments: { item: of } }]] });
+      const approval = await approvalOf(runId);
+      await decide(approval, 'approved');
+      await until(() => sink().byItem[of]);
+      return runId;
+    }
+  });
+
   it('whatever went wrong, every call has exactly one settlement (G11)', () => {
     const byCall = new Map<string, Set<string>>();
     for (const { message } of system().seen) {

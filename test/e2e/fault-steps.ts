@@ -33,6 +33,7 @@ export interface RunView {
     readonly errorCode: string | null;
     readonly effect: string | null;
     readonly approvalId: string | null;
+    readonly cancellation: { readonly state: string; readonly evidence: string } | null;
   }[];
   readonly effects: readonly { readonly callId: string; readonly tool: string; readonly effect: string }[];
 }

@@ -26,6 +26,9 @@ export const executorSettings = {
   COUNTERSIGN_LOCK_WAIT_MS: integerSetting(30_000, 0, 600_000).describe(
     'milliseconds that a write waits for its resource or for a running call of its key before it ends as BUSY',
   ),
+  COUNTERSIGN_CANCEL_GRACE_MS: integerSetting(2_000, 0, 600_000).describe(
+    'milliseconds for which the tool of a cancelled call may still answer before its connection is cut; a known end is worth a short wait',
+  ),
   COUNTERSIGN_EXECUTOR_DRAIN_MS: integerSetting(20_000, 0, 600_000).describe(
     'milliseconds for which a stopping executor waits for calls in work; what is left is taken over after its lease',
   ),

@@ -8,6 +8,7 @@ import type { executorSettings } from './executor.config.ts';
 import { executorConsumers } from './executor.handlers.ts';
 import { Admission } from './work/admission.ts';
 import { CallDesk } from './work/call-desk.ts';
+import { CancelDesk } from './work/cancel-desk.ts';
 import { CallEngine } from './work/call-engine.ts';
 import { GrantGate } from './work/grant-gate.ts';
 import { LeaseKeeper } from './work/lease-keeper.ts';
@@ -32,7 +33,12 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
   const owner = `${instance}/${randomBytes(6).toString('hex')}`;
 
   const journal = new JournalRepository(database, outbox, owner);
-  const leases = new LeaseKeeper({ journal, log, everyMs: Math.max(20, Math.floor(leaseMs / 6)) });
+  const leases = new LeaseKeeper({
+    journal,
+    log,
+    onStop: (callId) => desk.stop(callId),
+    everyMs: Math.max(20, Math.floor(leaseMs / 6)),
+  });
   const writer = new OutcomeWriter({ journal, pool, clock, log });
   const engine = new CallEngine({
     runner: tools.runner,
@@ -43,7 +49,7 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
     random: Math.random,
   });
   const gate = new GrantGate({ pool, rules: { leaseMs, marginMs }, verify: tools.verify, contracts: tools.contracts });
-  const desk = new CallDesk({
+  const desk: CallDesk = new CallDesk({
     journal,
     leases,
     engine,
@@ -55,6 +61,7 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
     owner,
     waitMs: settings.COUNTERSIGN_LOCK_WAIT_MS,
     parallel: settings.COUNTERSIGN_EXECUTOR_PARALLEL,
+    graceMs: settings.COUNTERSIGN_CANCEL_GRACE_MS,
     drainMs: settings.COUNTERSIGN_EXECUTOR_DRAIN_MS,
   });
   const admission = new Admission({ gate, journal, desk, leases, locks, clock, log, pool });
@@ -70,7 +77,7 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
     everyMs: settings.COUNTERSIGN_SWEEP_MS,
   });
   return {
-    consumers: executorConsumers(pool, admission),
+    consumers: executorConsumers(pool, admission, new CancelDesk({ journal, desk, writer, clock, log, pool })),
     // Drained in this order: leases are renewed until the last call is done.
     workers: [sweeper, desk, leases],
   };

@@ -157,10 +157,25 @@ export interface Executor extends ServiceHarness {
   /** Attempts of all tools, in order. */
   readonly attempts: RunRequest[];
   deliverGrants(...granted: Message<'CallGranted'>[]): Promise<void>;
+  /** CancelGranted for these calls, and grants that come in the same batch. */
+  cancel(callIds: readonly string[], own?: CancelOptions): Promise<void>;
   settlement(callId: string): Promise<CallSettled>;
   settlements(callId: string): CallSettled[];
   messagesOf(type: string): Message[];
 }
+
+export interface CancelOptions {
+  readonly tenant?: string;
+  readonly begun?: 'stop' | 'finish';
+  readonly beside?: readonly Message<'CallGranted'>[];
+}
+
+export const cancelOf = (callId: string, { tenant = 'dev', begun = 'stop' }: CancelOptions = {}): Message =>
+  message(
+    'CancelGranted',
+    { tenant, runId: runIdOfCall(callId), callId, now: Date.now() },
+    { principal: 'user:alice', begun },
+  );
 
 export interface RigOptions {
   readonly url?: string;
@@ -204,6 +219,7 @@ export async function openExecutor(options: RigOptions = {}): Promise<Executor> 
     COUNTERSIGN_LEASE_MARGIN_MS: '50',
     COUNTERSIGN_SWEEP_MS: '50',
     COUNTERSIGN_EXECUTOR_DRAIN_MS: '200',
+    COUNTERSIGN_CANCEL_GRACE_MS: '100',
     ...options.env,
   };
   const harness = await openService(door, {
@@ -221,6 +237,8 @@ export async function openExecutor(options: RigOptions = {}): Promise<Executor> 
     attempts,
     messagesOf,
     settlements,
+    cancel: (callIds, own = {}) =>
+      harness.deliver(grantedTopic(POOL), ...(own.beside ?? []), ...callIds.map((callId) => cancelOf(callId, own))),
     deliverGrants: (...granted) => harness.deliver(grantedTopic(POOL), ...granted),
     settlement: (callId) => until(() => settlements(callId)[0]),
   };

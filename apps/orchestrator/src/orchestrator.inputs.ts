@@ -14,6 +14,7 @@ export const ACCEPTED = [
   'ApprovalRequested',
   'ApprovalDecided',
   'CallSettled',
+  'CallCancellation',
 ] as const;
 export type OrchestratorMessage = (typeof ACCEPTED)[number];
 
@@ -30,13 +31,14 @@ export function inputOf({ message, delivery }: Incoming<OrchestratorMessage>): I
     case 'ApprovalDecided':
       return { ...about, callId: message.callId!, type: message.type, data: message.data } as Input;
     case 'CallSettled':
+    case 'CallCancellation':
       return {
         ...about,
         callId: message.callId!,
         type: message.type,
         data: message.data,
         from: sourceOf(delivery.topic),
-      };
+      } as Input;
     default:
       return { ...about, type: message.type, data: message.data } as Input;
   }

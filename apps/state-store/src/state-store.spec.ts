@@ -272,4 +272,22 @@ describe('the state store', () => {
     await deliver([rejected]);
     expect(await call('dev', callIds[2]!)).toMatchObject({ tool: 'bad\ufffdname' });
   });
+
+  it('V1 shows what cancelling came to, in the settlement or after it, in whatever order the facts come (G9)', async () => {
+    const late = { state: 'completed_anyway', evidence: 'settled_before', at: '2026-01-01T00:00:20.000Z' } as const;
+    for (const reversed of [false, true]) {
+      const { runId, callIds, facts } = runFacts();
+      const cancelled = message(
+        'CallCancellation',
+        { tenant: 'dev', runId, callId: callIds[1]!, now: Date.parse(late.at) },
+        late,
+      );
+      const all = [...facts, { topic: 'call.settled.default', message: cancelled }];
+      await deliver(reversed ? all.reverse() : all);
+      expect(await call('dev', callIds[1]!)).toMatchObject({ status: 'succeeded', cancellation: late });
+      expect((await run('dev', runId))!.calls.map(({ cancellation }) => cancellation)).toEqual(
+        callIds.map((id) => (id === callIds[1] ? late : null)),
+      );
+    }
+  });
 });

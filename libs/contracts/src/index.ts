@@ -5,6 +5,7 @@ export * from './message.ts';
 export * from './messages/approval.schema.ts';
 export * from './messages/budgets.schema.ts';
 export * from './messages/call.schema.ts';
+export * from './messages/cancellation.schema.ts';
 export * from './messages/compensation.schema.ts';
 export * from './messages/model.schema.ts';
 export * from './messages/run.schema.ts';

@@ -7,6 +7,7 @@ export interface CallSummary {
   readonly replayed: boolean;
   readonly effect: string | null;
   readonly approvalId: string | null;
+  readonly cancellation?: { readonly state: string; readonly evidence: string; readonly at: string } | null;
 }
 
 export interface RunView {

@@ -5,17 +5,17 @@ export interface LeaseRef {
   readonly epoch: number;
 }
 
-/** Prolongs leases by their own length; answers the calls that are still this owner's. */
-export async function renewLeases(sql: Sql, owner: string, leases: readonly LeaseRef[]): Promise<Set<string>> {
-  const rows = await sql.query<{ call_id: string }>({
+/** Prolongs leases by their own length; answers the calls that are still this owner's, and whether they are to stop. */
+export async function renewLeases(sql: Sql, owner: string, leases: readonly LeaseRef[]): Promise<Map<string, boolean>> {
+  const rows = await sql.query<{ call_id: string; stop_asked: boolean }>({
     name: 'renew-leases',
     text: `update call c set lease_until = now() + c.lease_ms * interval '1 millisecond'
              from unnest($1::text[], $2::int[]) as i (call_id, epoch)
             where c.call_id = i.call_id and c.lease_epoch = i.epoch and c.lease_owner = $3
-           returning c.call_id`,
+           returning c.call_id, c.stop_asked`,
     values: [leases.map((l) => l.callId), leases.map((l) => l.epoch), owner],
   });
-  return new Set(rows.map((row) => row.call_id));
+  return new Map(rows.map((row) => [row.call_id, row.stop_asked]));
 }
 
 /** Ends the leases of calls that wait and never acted, so that another executor takes them at once. */

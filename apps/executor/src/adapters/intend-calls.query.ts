@@ -18,6 +18,7 @@ export type IntentAnswerKind =
   | 'join'
   | 'conflict'
   | 'stored'
+  | 'cancelled'
   | 'running'
   | 'expired'
   | 'epoch'

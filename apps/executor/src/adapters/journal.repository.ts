@@ -1,6 +1,7 @@
 import { faults } from '#kernel';
 import type { Database, Outbox, Tx } from '#persistence';
 import type { OutgoingMessage } from '#contracts';
+import { cancelCalls, type Cancelled, type CancelRequest } from './cancel-calls.query.ts';
 import { giveUpLeases, renewLeases, returnQueuedCall, type LeaseRef } from './hold-leases.query.ts';
 import { intendCalls, type IntentAnswer, type IntentRequest } from './intend-calls.query.ts';
 import { lookUpCalls, type Found, type LookUp } from './look-up-calls.query.ts';
@@ -12,18 +13,20 @@ import { sweepCalls, type LapsedCall } from './sweep-calls.query.ts';
  *
  * Owns: call, operation, grant_use, resource_hold, call_request, call_result. Does not own: decisions, signatures, tools.
  * Called by: the executor's work. The promises lie in the tables' constraints and in the conditional updates of
- * migrations/0002-journal-intend.sql and 0003-journal-settle.sql; this file only names the phases.
+ * migrations/0002-journal-intend.sql, 0003-journal-settle.sql and 0004-journal-cancel.sql; this file only names the phases.
  *
  *   state            may become                          by
  *   (none)           queued | intended                   journal_intend (a living grant)
  *   (none)           succeeded | failed                  journal_settle (a read that needs no intent)
+ *   (none), queued, returned  cancelled                  journal_cancel (settled when its grant is known)
+ *   cancelled, unsettled      cancelled | succeeded | failed  journal_settle (its grant came; a read had begun already)
  *   queued           intended                            journal_intend (its owner, its epoch)
  *   queued           returned                            returnQueued (the grant expired while it waited)
  *   queued           failed (BUSY)                       journal_settle
  *   returned         queued | intended                   journal_intend (a higher decisionNo)
  *   intended         succeeded | failed | outcome_unknown  journal_settle (its owner, its epoch)
  *   queued, intended the same, another owner, epoch + 1  journal_sweep (the lease has ended)
- *   succeeded, failed, outcome_unknown: final here
+ *   succeeded, failed, outcome_unknown, settled cancelled: final here
  *
  * J1  one row, one state, one settlement per callId; a repeat is answered with the stored bytes.
  * J2  a grant (jti) is used once, an approval's use once; the use commits with the intent. Replays and joins spend theirs.
@@ -40,6 +43,7 @@ import { sweepCalls, type LapsedCall } from './sweep-calls.query.ts';
  * J11 a tool runs outside every transaction, after the commit of its intent and before the one of its outcome.
  * J12 what a dead owner left is taken over only after its lease: repeated with the same key where that is harmless,
  *     else recorded as unknown.
+ * J13 a cancelled call never gets an intent; a call with an intent is never `cancelled`, only told to stop.
  */
 export class JournalRepository {
   readonly #database: Database;
@@ -76,11 +80,15 @@ export class JournalRepository {
     return lookUpCalls(this.#database, asked);
   }
 
+  cancel(pool: string, requests: readonly CancelRequest[]): Promise<Cancelled[]> {
+    return cancelCalls(this.#database, pool, requests);
+  }
+
   sweep(pool: string, limit: number): Promise<LapsedCall[]> {
     return sweepCalls(this.#database, pool, this.#owner, limit);
   }
 
-  renew(leases: readonly LeaseRef[]): Promise<Set<string>> {
+  renew(leases: readonly LeaseRef[]): Promise<Map<string, boolean>> {
     return renewLeases(this.#database, this.#owner, leases);
   }
 

@@ -72,7 +72,12 @@ const undoColumns = (undos: readonly Outcome[]): string[][] => [
   undos.map(({ call }) => call.claims.undoes!),
 ];
 
-const OPERATION = { succeeded: 'succeeded', failed: 'closed', outcome_unknown: 'unknown' } as const;
+const OPERATION = {
+  succeeded: 'succeeded',
+  failed: 'closed',
+  outcome_unknown: 'unknown',
+  cancelled: 'closed',
+} as const;
 const byCallId = (a: Outcome, b: Outcome): number => (a.call.callId < b.call.callId ? -1 : 1);
 
 function input(outcomes: readonly Outcome[]): unknown[] {

@@ -46,6 +46,11 @@ export function grantedCall(granted: Message<'CallGranted'>, claims: GrantClaims
   };
 }
 
+/** Stored after the grant was verified: read, not verified again, because its key may be gone by now. */
+export function storedClaims(granted: Message<'CallGranted'>): GrantClaims {
+  return JSON.parse(Buffer.from(granted.data.grant.split('.')[1]!, 'base64url').toString('utf8')) as GrantClaims;
+}
+
 export function prepareCall(
   granted: Message<'CallGranted'>,
   claims: GrantClaims,

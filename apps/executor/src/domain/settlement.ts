@@ -5,6 +5,7 @@ import {
   settledTopic,
   type CallError,
   type CallSettled,
+  type Cancellation,
   type OutgoingMessage,
   type ResultViews,
 } from '#contracts';
@@ -13,13 +14,15 @@ import type { GrantedCall } from './prepared-call.ts';
 
 /** How a call ended, as the executor that holds the right to settle it knows. */
 export interface Ending {
-  readonly status: 'succeeded' | 'failed' | 'outcome_unknown';
+  readonly status: 'succeeded' | 'failed' | 'outcome_unknown' | 'cancelled';
   readonly effect: CallSettled['effect'];
   readonly replayed: boolean;
   readonly attempts: number;
   readonly durationMs: number;
   readonly error: CallError | null;
   readonly result: ResultViews | null;
+  /** What a cancellation came to; the time is the settlement's. */
+  readonly cancellation?: Omit<Cancellation, 'at'>;
 }
 
 /** An error of the executor's own. */
@@ -105,6 +108,7 @@ export function settlementOf(call: GrantedCall, ending: Ending, pool: string, no
     durationMs: Math.round(ending.durationMs * 10) / 10,
     error: ending.error,
     result: ending.result,
+    ...(ending.cancellation ? { cancellation: { ...ending.cancellation, at: new Date(nowMs).toISOString() } } : {}),
   };
   return outgoing(settledTopic(pool), message('CallSettled', context, data));
 }

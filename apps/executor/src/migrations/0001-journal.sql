@@ -11,7 +11,7 @@ create table call (
   call_id text collate "C" primary key,
   tenant text not null,
   pool text not null,
-  state text not null check (state in ('queued', 'intended', 'returned', 'succeeded', 'failed', 'outcome_unknown')),
+  state text not null check (state in ('queued', 'intended', 'returned', 'cancelled', 'succeeded', 'failed', 'outcome_unknown')),
   -- act: this call owns its operation. replay, join, conflict: it only answers what the operation's record says.
   mode text not null default 'act' check (mode in ('act', 'replay', 'join', 'conflict')),
   decision_no integer not null,
@@ -32,6 +32,8 @@ create table call (
   queued_at timestamptz,
   intended_at timestamptz,
   settled_at timestamptz,
+  -- A running tool is to be told to stop: its owner reads this when it renews its lease.
+  stop_asked boolean not null default false,
   check ((state in ('queued', 'intended')) = (lease_owner is not null))
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 -- Open rows only: what the sweeper reads.

@@ -8,7 +8,7 @@
 -- p_holds     array literals
 -- p_lengths   bytes of each call's CallGranted in p_messages, where they begin at p_starts (from 1); 0 = it is stored already
 -- answer      intended | queued | wait (queued behind a hold or a running key) | replay | join | conflict
---             | stored | running | expired | epoch (of the journal) | spent | lost
+--             | stored | cancelled (before its grant came) | running | expired | epoch (of the journal) | spent | lost
 --             One row whose call_id is null: all are intended, under epoch 1; `fences` then lists [call, resource, fence].
 create function journal_intend(
   p_owner text, p_pool text, p_call_ids text[], p_tenants text[], p_actions text[], p_epochs integer[], p_decision_nos integer[],
@@ -230,7 +230,8 @@ begin
               when i.call_id = any (owning) then 'intended'
               when i.call_id = any (answering) then c.mode
               when i.call_id = any (mine) then case i.action when 'queue' then 'queued' else 'wait' end
-              when c.state in ('succeeded', 'failed', 'outcome_unknown') then 'stored'
+              when c.state in ('succeeded', 'failed', 'outcome_unknown') or c.settled_at is not null then 'stored'
+              when c.state = 'cancelled' and i.epoch = 0 then 'cancelled'
               when i.epoch > 0 and (c.state <> 'queued' or c.lease_owner <> p_owner or c.lease_epoch <> i.epoch) then 'lost'
               when i.epoch = 0 and c.state in ('queued', 'intended') then 'running'
               when to_timestamp(i.expires_at) > now() and i.journal_epoch <> journal_now then 'epoch'
@@ -243,7 +244,7 @@ begin
          case when c.mode = 'replay' and i.call_id = any (answering) then
            (select convert_from(s.settlement, 'UTF8') from operation o join call_result s on s.call_id = o.call_id
              where o.tenant = i.tenant and o.tool = i.tool and o.class = i.class and o.key_hash = i.key_hash)
-              when c.state in ('succeeded', 'failed', 'outcome_unknown') then
+              when c.settled_at is not null then
            (select convert_from(s.settlement, 'UTF8') from call_result s where s.call_id = i.call_id) end
     from unnest(input) i left join call c on c.call_id = i.call_id;
 end $body$;

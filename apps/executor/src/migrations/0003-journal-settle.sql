@@ -1,6 +1,6 @@
 -- journal_settle: one batch of outcomes with their outgoing messages, one statement, one commit (J9 J10 J11).
 -- The arrays have one entry an outcome, sorted by call_id, each call once.
--- p_epochs      the lease epoch under which p_owner holds the row; 0 = a read that had no intent
+-- p_epochs      the lease epoch under which p_owner holds the row; 0 = a read that had no intent, or a cancelled call
 -- p_operations  what becomes of the operation: succeeded | closed (no effect, proved) | unknown; null = it is another call's
 -- p_lengths     bytes of each settlement in p_body, where they stand one after the other from p_starts (from 1) on
 -- answers one row: the calls that changed (null = all), the id of the outgoing row with their messages, and for reads that
@@ -27,7 +27,11 @@ begin
                     p_key_hashes, p_args_digests)
              as i (call_id, epoch, state, tenant, decision_no, grant_digest, tool, class, key_hash, args_digest)
        where i.epoch = 0 order by i.call_id
-      on conflict (call_id) do nothing
+      -- A cancelled call that nobody was told of: its grant has come now, or it was a read that had begun already.
+      on conflict (call_id) do update
+         set state = excluded.state, decision_no = excluded.decision_no, grant_digest = excluded.grant_digest, tool = excluded.tool,
+             class = excluded.class, key_hash = excluded.key_hash, args_digest = excluded.args_digest, settled_at = now()
+       where c.state = 'cancelled' and c.settled_at is null and c.tenant = excluded.tenant
       returning c.call_id)
     select coalesce(array_agg(a.call_id), '{}') into reads from added a;
   end if;
@@ -87,7 +91,7 @@ end $body$;
 -- journal_sweep: takes over open rows of a pool whose lease has ended, under a new epoch and with a higher fence (J12).
 create function journal_sweep(p_pool text, p_owner text, p_limit integer)
 returns table (call_id text, state text, mode text, lease_epoch integer, lease_ms integer, attempts integer, repeat text,
-               message bytea, fences json, settlement text, waited_ms double precision)
+               message bytea, fences json, settlement text, waited_ms double precision, stop_asked boolean)
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $body$
@@ -122,7 +126,7 @@ begin
          case when c.mode = 'replay' then
            (select convert_from(s.settlement, 'UTF8') from operation o join call_result s on s.call_id = o.call_id
              where o.tenant = c.tenant and o.tool = c.tool and o.class = c.class and o.key_hash = c.key_hash) end,
-         (extract(epoch from now() - c.queued_at) * 1000)::double precision
+         (extract(epoch from now() - c.queued_at) * 1000)::double precision, c.stop_asked
     from call c join call_request q on q.call_id = c.call_id
    where c.call_id = any (taken);
 end $body$;

@@ -100,6 +100,10 @@ export class Admission {
       return [refuseGrant(granted, spent ? 'GRANT_SPENT' : 'GRANT_INVALID', text, pool, clock.now())];
     }
     if (answer.kind === 'returned') return [returnGrant(granted, answer.reason, pool, clock.now())];
+    if (found.state === 'cancelled') {
+      desk.cancelled(answer.call);
+      return [];
+    }
     if (found.expired) return [returnGrant(granted, 'GRANT_EXPIRED', pool, clock.now())];
     if (!desk.has(callId)) desk.read(answer.call);
     return [];
@@ -151,6 +155,10 @@ export class Admission {
       case 'queued':
       case 'wait':
         desk.wait(held(answer.kind === 'queued'));
+        return [];
+      case 'cancelled':
+        desk.cancelled(call);
+        void lock?.release();
         return [];
       case 'stored':
       case 'expired':

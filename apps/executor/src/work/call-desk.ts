@@ -3,6 +3,7 @@ import { errorFields, type Log, type Worker } from '#runtime';
 import type { Clock } from '#kernel';
 import type { IntentAnswer, IntentRequest } from '../adapters/intend-calls.query.ts';
 import type { JournalRepository } from '../adapters/journal.repository.ts';
+import { cancelledEnding } from '../domain/cancellation.ts';
 import type { PreparedCall } from '../domain/prepared-call.ts';
 import { returnGrant } from '../domain/replies.ts';
 import { busyEnding, conflictEnding, joinEnding, replayEnding, type Ending } from '../domain/settlement.ts';
@@ -10,6 +11,7 @@ import { createBatcher } from './batcher.ts';
 import type { CallEngine } from './call-engine.ts';
 import type { Lease, LeaseKeeper } from './lease-keeper.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
+import { StopSwitch } from './stop-switch.ts';
 import { WakeUps } from './wake-ups.ts';
 
 const POLL_FIRST_MS = 20;
@@ -29,6 +31,8 @@ export interface CallDeskOptions {
   readonly waitMs: number;
   /** Calls in work at once. */
   readonly parallel: number;
+  /** Milliseconds that a tool may still answer after its call was cancelled. */
+  readonly graceMs: number;
   /** Milliseconds for which `drain` waits for calls in work. */
   readonly drainMs: number;
 }
@@ -44,10 +48,16 @@ export interface Desk {
   readonly since: number;
 }
 
+interface Active {
+  readonly stop: StopSwitch;
+  readonly lease: Lease | null;
+  done: Promise<void>;
+}
+
 /** The calls in work in this process: waits, runs, records, lets go. */
 export class CallDesk implements Worker {
   readonly #options: CallDeskOptions;
-  readonly #active = new Map<string, Promise<void>>();
+  readonly #active = new Map<string, Active>();
   readonly #wakeUps = new WakeUps();
   readonly #draining = new AbortController();
   readonly #intend: (request: IntentRequest) => Promise<IntentAnswer>;
@@ -85,15 +95,30 @@ export class CallDesk implements Worker {
 
   /** A read that needs no intent. */
   read(call: PreparedCall): void {
-    this.#work(call.callId, async () => {
-      const ending = await this.#options.engine.run({ call, lease: null, fences: null, earlier: 0 });
+    this.#work(call.callId, null, async (stop) => {
+      const ending = await this.#options.engine.run({ call, lease: null, fences: null, earlier: 0, stop });
       if (ending) await this.#options.writer.write(call, null, ending, false);
     });
   }
 
+  /** The call was cancelled before its grant came: it is settled as such, never begun (K2). */
+  cancelled(call: PreparedCall): void {
+    this.#work(call.callId, null, () => this.#options.writer.write(call, null, cancelledEnding(), false));
+  }
+
+  /** Tells the tool of a call in work here to stop; any other call is left alone. */
+  stop(callId: string): void {
+    this.#active.get(callId)?.stop.ask(this.#options.graceMs);
+  }
+
+  /** The row of a waiting call is no longer ours. */
+  abandon(callId: string): void {
+    this.#active.get(callId)?.lease?.lose();
+  }
+
   /** The intent is committed: act, once. `earlier` owners may have acted already. */
   act(desk: Desk, fences: IntentAnswer['fences'], earlier: number): void {
-    this.#hold(desk, () => this.#act(desk, fences, earlier));
+    this.#hold(desk, (stop) => this.#act(desk, fences, earlier, stop));
   }
 
   /** The key's record answers the call. */
@@ -103,11 +128,11 @@ export class CallDesk implements Worker {
 
   /** The call is a committed `queued` row of ours. */
   wait(desk: Desk): void {
-    this.#hold(desk, () => this.#wait(desk));
+    this.#hold(desk, (stop) => this.#wait(desk, stop));
   }
 
-  async #act(desk: Desk, fences: IntentAnswer['fences'], earlier: number): Promise<void> {
-    const ending = await this.#options.engine.run({ call: desk.call, lease: desk.lease, fences, earlier });
+  async #act(desk: Desk, fences: IntentAnswer['fences'], earlier: number, stop: StopSwitch): Promise<void> {
+    const ending = await this.#options.engine.run({ call: desk.call, lease: desk.lease, fences, earlier, stop });
     if (ending) await this.#end(desk, ending, true);
   }
 
@@ -115,20 +140,20 @@ export class CallDesk implements Worker {
     await this.#options.writer.write(desk.call, desk.lease, ending, ownsOperation);
   }
 
-  async #wait(desk: Desk): Promise<void> {
+  async #wait(desk: Desk, stop: StopSwitch): Promise<void> {
     const { call, lease } = desk;
-    const stop = AbortSignal.any([lease.signal, this.#draining.signal]);
+    const end = AbortSignal.any([lease.signal, this.#draining.signal]);
     for (let delay = POLL_FIRST_MS; ; delay = Math.min(delay * 2, POLL_CAP_MS)) {
       const left = this.#options.waitMs - (performance.now() - desk.since);
       if (desk.needsLock) {
-        const answer = await this.#options.locks.acquire(this.lockRequest(call, Math.max(0, left), stop));
+        const answer = await this.#options.locks.acquire(this.lockRequest(call, Math.max(0, left), end));
         desk.needsLock = false;
         if (answer.kind === 'held') desk.lock = answer.handle;
         if (answer.kind === 'unavailable')
           this.#options.log.warn({ callId: call.callId }, 'lock server unavailable: going on with the holds alone');
-        if (answer.kind === 'busy' && !stop.aborted) return this.#end(desk, busyEnding(), false);
+        if (answer.kind === 'busy' && !end.aborted) return this.#end(desk, busyEnding(), false);
       } else if (left <= 0) return this.#end(desk, busyEnding(), false);
-      else await this.#wakeUps.sleep(call, Math.min(left, delay * (0.5 + Math.random() / 2)), stop);
+      else await this.#wakeUps.sleep(call, Math.min(left, delay * (0.5 + Math.random() / 2)), end);
       if (lease.signal.aborted) return;
       if (this.#draining.signal.aborted) return void (await this.#options.journal.giveUp([lease]));
       const takenAt = performance.now();
@@ -137,16 +162,16 @@ export class CallDesk implements Worker {
         lease.prolong(takenAt);
         continue;
       }
-      return this.#afterWait(desk, answer, takenAt);
+      return this.#afterWait(desk, answer, takenAt, stop);
     }
   }
 
-  async #afterWait(desk: Desk, answer: IntentAnswer, takenAt: number): Promise<void> {
+  async #afterWait(desk: Desk, answer: IntentAnswer, takenAt: number, stop: StopSwitch): Promise<void> {
     const { call, lease } = desk;
     switch (answer.kind) {
       case 'intended':
         lease.prolong(takenAt);
-        return this.#act(desk, answer.fences, 0);
+        return this.#act(desk, answer.fences, 0, stop);
       case 'replay':
       case 'join':
       case 'conflict':
@@ -165,10 +190,10 @@ export class CallDesk implements Worker {
     }
   }
 
-  #hold(desk: Desk, work: () => Promise<void>): void {
-    this.#work(desk.call.callId, async () => {
+  #hold(desk: Desk, work: (stop: StopSwitch) => Promise<void>): void {
+    this.#work(desk.call.callId, desk.lease, async (stop) => {
       try {
-        await work();
+        await work(stop);
       } finally {
         this.#options.leases.drop(desk.lease);
         this.#wakeUps.wake(desk.call);
@@ -178,8 +203,11 @@ export class CallDesk implements Worker {
   }
 
   /** Errors leave the row to the sweeper: its lease is renewed no more. */
-  #work(callId: string, work: () => Promise<void>): void {
-    const running = work()
+  #work(callId: string, lease: Lease | null, work: (stop: StopSwitch) => Promise<void>): void {
+    const stop = new StopSwitch();
+    const active: Active = { stop, lease, done: Promise.resolve() };
+    this.#active.set(callId, active);
+    active.done = work(stop)
       .catch((error: unknown) =>
         this.#options.log.error(
           { ...errorFields(error), callId },
@@ -187,10 +215,10 @@ export class CallDesk implements Worker {
         ),
       )
       .finally(() => {
+        stop.close();
         this.#active.delete(callId);
         this.#room.splice(0).forEach((resolve) => resolve());
       });
-    this.#active.set(callId, running);
   }
 
   /** Waiting calls are handed to whoever takes them; running ones are finished. */
@@ -200,7 +228,7 @@ export class CallDesk implements Worker {
     const over = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, this.#options.drainMs);
     });
-    await Promise.race([over, Promise.all(this.#active.values())]);
+    await Promise.race([over, Promise.all([...this.#active.values()].map(({ done }) => done))]);
     clearTimeout(timer);
   }
 }

@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { faults } from '#kernel';
 import { errorFields, type Log } from '#runtime';
+import { insteadOfRepeat, saidOf } from '../domain/cancellation.ts';
 import { nextStep, pauseBefore, type NextStep } from '../domain/next-step.ts';
 import type { PreparedCall } from '../domain/prepared-call.ts';
 import { executorError, unknownEnding, type Ending } from '../domain/settlement.ts';
 import type { RunOutcome, ToolRunner, ViewMaker } from '../domain/tool-runner.port.ts';
 import type { Lease, LeaseKeeper } from './lease-keeper.ts';
+import type { StopSwitch } from './stop-switch.ts';
 
 export interface CallEngineOptions {
   readonly runner: ToolRunner;
@@ -24,6 +26,8 @@ export interface Act {
   readonly fences: Readonly<Record<string, number>> | null;
   /** Owners before this one that may have acted. */
   readonly earlier: number;
+  /** Asked when the call is cancelled. */
+  readonly stop: StopSwitch;
 }
 
 const NEVER = new AbortController().signal;
@@ -46,13 +50,26 @@ export class CallEngine {
     for (let made = act.earlier + 1; ; made++) {
       const outcome = await this.#attempt(act, made);
       if (outcome === null) return null;
-      const step = nextStep(outcome, { write: call.write, repeat: idempotency.mode, made, allowed, maybeBefore });
-      if (step.kind !== 'repeat') return this.#ending(call, outcome, step, made, performance.now() - started);
+      const next = nextStep(outcome, { write: call.write, repeat: idempotency.mode, made, allowed, maybeBefore });
+      const step = next.kind === 'repeat' && act.stop.asked ? insteadOfRepeat(next.maybe) : next;
+      if (step.kind !== 'repeat') return this.#ending(act, outcome, step, made, performance.now() - started);
       maybeBefore = step.maybe;
       const asked = outcome.kind === 'failed' ? outcome.error.retryAfterMs : null;
       const ms = pauseBefore(made + 1, retry, asked, this.#options.random());
-      await pause(ms, undefined, { signal: act.lease?.signal ?? NEVER }).catch(() => undefined);
+      await this.#pause(ms, act);
+      if (act.stop.asked) {
+        const last = insteadOfRepeat(maybeBefore);
+        return this.#ending(act, outcome, last, made, performance.now() - started);
+      }
     }
+  }
+
+  /** Between attempts; a call that is to stop waits no longer. */
+  async #pause(ms: number, { lease, stop }: Act): Promise<void> {
+    const wake = new AbortController();
+    stop.whenAsked(() => wake.abort());
+    const signal = lease ? AbortSignal.any([lease.signal, wake.signal]) : wake.signal;
+    await pause(ms, undefined, { signal }).catch(() => undefined);
   }
 
   async #attempt(act: Act, attempt: number): Promise<RunOutcome | null> {
@@ -66,6 +83,7 @@ export class CallEngine {
       const onSending = (): void => {
         tooLate = lease !== null && lease.remaining <= needed;
         if (tooLate) throw new Error('the lease does not outlast the timeout of the tool');
+        if (act.stop.asked) throw new Error('the call was cancelled before it was sent');
         sending = true;
         faults.at?.('executor', 'sending');
       };
@@ -79,6 +97,7 @@ export class CallEngine {
           tenant: call.claims.tenant,
           attempt,
           signal: lease?.signal ?? NEVER,
+          stop: act.stop,
           ...(fences ? { fence: fences } : {}),
           onSending,
         })
@@ -104,6 +123,17 @@ export class CallEngine {
   }
 
   async #ending(
+    act: Act,
+    outcome: RunOutcome,
+    step: Exclude<NextStep, { kind: 'repeat' }>,
+    attempts: number,
+    durationMs: number,
+  ): Promise<Ending> {
+    const ending = await this.#plainEnding(act.call, outcome, step, attempts, durationMs);
+    return act.stop.asked ? { ...ending, cancellation: saidOf(ending.status, act.call.write, outcome) } : ending;
+  }
+
+  async #plainEnding(
     call: PreparedCall,
     outcome: RunOutcome,
     step: NextStep,

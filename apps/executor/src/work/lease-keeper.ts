@@ -41,6 +41,8 @@ export class Lease {
 export interface LeaseKeeperOptions {
   readonly journal: JournalRepository;
   readonly log: Log;
+  /** The call was cancelled at another process. */
+  readonly onStop: (callId: string) => void;
   /** Milliseconds between looks: a third of the shortest lease. */
   readonly everyMs: number;
 }
@@ -91,6 +93,7 @@ export class LeaseKeeper implements Worker {
     const from = performance.now();
     try {
       const kept = await this.#options.journal.renew(due);
+      for (const [callId, stop] of kept) if (stop) this.#options.onStop(callId);
       for (const lease of due) {
         if (kept.has(lease.callId)) lease.prolong(from);
         else if (this.#leases.get(lease.callId) === lease) this.#lose(lease);

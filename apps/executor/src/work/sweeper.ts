@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { decodeMessage, type Message } from '#contracts';
-import type { GrantClaims } from '#grants';
 import { InfrastructureError, type Clock } from '#kernel';
 import { errorFields, type Log, type Worker } from '#runtime';
 import type { JournalRepository } from '../adapters/journal.repository.ts';
 import type { LapsedCall } from '../adapters/sweep-calls.query.ts';
-import { grantedCall, type GrantedCall } from '../domain/prepared-call.ts';
+import { abandonedEnding } from '../domain/cancellation.ts';
+import { grantedCall, storedClaims, type GrantedCall } from '../domain/prepared-call.ts';
 import { returnGrant } from '../domain/replies.ts';
 import { unknownEnding } from '../domain/settlement.ts';
 import type { CallDesk } from './call-desk.ts';
@@ -85,6 +85,7 @@ export class Sweeper implements Worker {
 
   async #takeUp(row: LapsedCall, call: GrantedCall, lease: Lease): Promise<void> {
     const { desk, gate, journal, leases, clock, pool } = this.#options;
+    if (row.stopAsked && row.mode === 'act') return this.#abandoned(row, call, lease);
     const mustEnd = row.repeat === 'none' && call.claims.effectClass !== 'read';
     if (row.state === 'intended' && row.mode === 'act' && mustEnd) return this.#unknown(row, call, lease);
 
@@ -118,6 +119,13 @@ export class Sweeper implements Worker {
     this.#options.leases.drop(lease);
   }
 
+  /** It was to stop: whoever takes it up lets it be (K4). */
+  async #abandoned(row: LapsedCall, call: GrantedCall, lease: Lease): Promise<void> {
+    const ending = abandonedEnding(call.claims.effectClass !== 'read', Math.max(1, row.attempts - 1));
+    await this.#options.writer.write(call, lease, ending, true);
+    this.#options.leases.drop(lease);
+  }
+
   async #ask(ask: () => Promise<GateAnswer>): Promise<GateAnswer> {
     for (;;) {
       try {
@@ -128,9 +136,4 @@ export class Sweeper implements Worker {
       }
     }
   }
-}
-
-/** Stored after the grant was verified: read, not verified again, because its key may be gone by now. */
-function storedClaims(granted: Message<'CallGranted'>): GrantClaims {
-  return JSON.parse(Buffer.from(granted.data.grant.split('.')[1]!, 'base64url').toString('utf8')) as GrantClaims;
 }

@@ -3,6 +3,7 @@ import {
   callErrorSchema,
   callIdSchema,
   callStatusSchema,
+  cancellationSchema,
   digestSchema,
   driverSchema,
   runIdSchema,
@@ -47,6 +48,10 @@ export const callSummarySchema = z.looseObject({
   replayed: z.boolean(),
   effect: effect.nullable(),
   approvalId: z.string().nullable(),
+  cancellation: cancellationSchema
+    .nullable()
+    .describe('What cancelling the run came to for this call; null = not cancelled, or not known yet.')
+    .optional(),
 });
 
 export const runViewSchema = z.looseObject({

@@ -2,7 +2,7 @@ import type { CallSettled } from '#contracts';
 import { digestText } from '#kernel';
 import { errorForModel } from './call-error.ts';
 import { foldUndo } from './compensation.ts';
-import { withdrawCall } from './emissions.ts';
+import { cancelGranted, withdrawCall } from './emissions.ts';
 import { shortDigest } from './limits.ts';
 import {
   isCancelling,
@@ -13,7 +13,7 @@ import {
   withCall,
   withState,
   type AskedCall,
-  type Call,
+  type DecidedCall,
   type OutCall,
   type ProposedCall,
   type Run,
@@ -54,14 +54,15 @@ export function approvalDecided(run: Run, input: InputOf<'ApprovalDecided'>, { n
   if (call.state === 'decided' && call.approvalId === approvalId) return drop(run, 'late');
   if (call.state !== 'proposed' && call.approvalId !== approvalId) return drop(run, 'late');
   const decisionNo = call.state === 'proposed' ? 0 : call.decisionNo;
-  const decided: Call = {
+  const decided: DecidedCall = {
     ...common(call, now),
     state: 'decided',
     approvalId,
     decisionNo,
     approved: decision === 'approved',
   };
-  return { run: withCall(run, decided), out: [] };
+  const stops = run.state.phase.name === 'closing' && decided.approved;
+  return { run: withCall(run, decided), out: stops ? [cancelGranted(run, input, decided, now)] : [] };
 }
 
 function common(call: OutCall, movedAt: number): Omit<ProposedCall, 'state'> {
@@ -93,6 +94,14 @@ export function callSettled(run: Run, input: InputOf<'CallSettled'>): Step {
   };
 }
 
+/** A cancellation that came after the settlement, which its pool has told before. */
+export function callCancellation(run: Run, input: InputOf<'CallCancellation'>): Step {
+  const call = run.state.calls.find((candidate) => candidate.callId === input.callId);
+  if (!call) return drop(run, 'unknown_call');
+  if (!isSettled(call) || call.cancellation || input.from.kind !== 'pool') return drop(run, 'late');
+  return { run: withCall(run, { ...call, cancellation: input.data }), out: [] };
+}
+
 function mayComeFrom(call: OutCall, from: SettlementSource, { settledBy }: CallSettled): boolean {
   switch (from.kind) {
     case 'policy':
@@ -122,6 +131,7 @@ function settle(run: Run, call: OutCall, data: CallSettled): SettledCall {
     resourceIds: data.result?.evidence.resourceIds ?? [],
     ...(call.undoes === undefined ? {} : { undoes: call.undoes }),
     ...wayBack(run, call, data),
+    ...(data.cancellation ? { cancellation: data.cancellation } : {}),
     ...(takesOutput(run) && call.effectClass !== 'undo' ? { output: outputOf(data) } : {}),
     ...(run.definition.driver === 'call'
       ? {}

@@ -1,15 +1,17 @@
 import { dropHeld } from './admit-batch.ts';
 import { callError } from './call-error.ts';
 import { keepEffects } from './compensation.ts';
-import { commandRefused, runEnded, withdrawCall } from './emissions.ts';
+import { commandRefused, runEnded, stopCalls, withdrawCall } from './emissions.ts';
 import { cancelledEnd } from './ends.ts';
 import { isCancelling, mayKeep, withState, type Call, type Phase, type Run } from './run-state.ts';
 import type { Emission, Env, InputOf, Step } from './saga.types.ts';
 
 type CancelRun = InputOf<'CancelRun'>;
 
-/** Nothing is begun any more: held calls end here, calls that are out are waited for, and
- * those that wait for a person are withdrawn. The first cancel counts. */
+/**
+ * Nothing is begun any more: held calls end here; whoever holds a call that is out is asked to end it, and says what came
+ * of that; the run ends when all have. The first cancel counts.
+ */
 export function cancelRun(run: Run, input: CancelRun, env: Env): Step {
   const { principal, reason } = input.data;
   const { phase } = run.state;
@@ -31,7 +33,6 @@ export function cancelRun(run: Run, input: CancelRun, env: Env): Step {
   const out: Emission[] = [];
   const error = callError('CANCELLED', 'The run was cancelled before the call was made');
   const calls = run.state.calls.map((call): Call => {
-    if (call.state === 'asked') out.push(withdrawCall(run, input, call, env.now));
     if (call.state !== 'held') return call;
     const dropped = dropHeld(run, input, call, { error, status: 'cancelled' }, env.now);
     out.push(dropped.out);
@@ -39,7 +40,9 @@ export function cancelRun(run: Run, input: CancelRun, env: Env): Step {
   });
   const end = cancelledEnd(principal.id, reason);
   const cancelledBy = input.data.commandId;
-  return { run: withState(run, { calls, cancelledBy, phase: { name: 'closing', end, since: env.now } }), out };
+  const next = { name: 'closing', end, since: env.now, by: principal.id } as const;
+  const closing = withState(run, { calls, cancelledBy, phase: next });
+  return { run: closing, out: [...out, ...stopCalls(closing, input, env.now)] };
 }
 
 /** The undos that are out are waited for; those that wait for a person are withdrawn. */

@@ -1,5 +1,6 @@
 import {
   callsDigest,
+  grantedTopic,
   TOPICS,
   type CallError,
   type MessageData,
@@ -13,6 +14,8 @@ import { turnLimits } from './limits.ts';
 import {
   budgetsOf,
   episodeOf,
+  isCancelling,
+  isOut,
   isSettled,
   roundsOf,
   type OutCall,
@@ -147,6 +150,23 @@ export function callProposed(run: Run, cause: Cause, call: ProposedCall | OutCal
 export function withdrawCall(run: Run, cause: Cause, { callId }: OutCall, now: number): Emission<'WithdrawCall'> {
   const data = { principal: run.definition.principal.id };
   return emission(run, cause, { topic: TOPICS.callProposed, type: 'WithdrawCall', at: now, own: 1, callId, data });
+}
+
+/** Said again with each drive while the call is out; the pool acts on it once at most. */
+export function cancelGranted(run: Run, cause: Cause, call: OutCall, now: number): Emission<'CancelGranted'> {
+  const { phase } = run.state;
+  const by = phase.name === 'closing' ? phase.by : undefined;
+  const data = { principal: by ?? null, begun: isCancelling(run) ? 'stop' : 'finish' } as const;
+  const topic = grantedTopic(call.proposal.pool);
+  return emission(run, cause, { topic, type: 'CancelGranted', at: now, own: data.begun, callId: call.callId, data });
+}
+
+/** What ends the calls that are out in a run that is closing: each holder of the right to settle is asked. */
+export function stopCalls(run: Run, cause: Cause, now: number): Emission[] {
+  return run.state.calls.filter(isOut).flatMap((call): Emission[] => {
+    if (call.state !== 'asked') return [cancelGranted(run, cause, call, now)];
+    return isCancelling(run) ? [withdrawCall(run, cause, call, now)] : [];
+  });
 }
 
 export interface RejectedCall {

@@ -3,6 +3,7 @@ import type {
   BoundCall,
   Budgets,
   CallProposed,
+  Cancellation,
   Leftover,
   LimitName,
   OnFailure,
@@ -128,8 +129,8 @@ export type Phase =
   | { readonly name: 'awaiting_calls' }
   /** Takes nothing new; ends as said when the calls there are have settled. */
   | { readonly name: 'finishing'; readonly end: End }
-  /** Its time is over or it was cancelled: nothing is begun, what is out is waited for, with a grace period. */
-  | { readonly name: 'closing'; readonly end: End; readonly since: number }
+  /** Its time is over or it was cancelled (by whom): nothing is begun, what is out is waited for, with a grace period. */
+  | { readonly name: 'closing'; readonly end: End; readonly since: number; readonly by?: string | undefined }
   /** It ended badly: a person says whether its effects are undone; without an answer they are kept. */
   | { readonly name: 'asking'; readonly end: End; readonly until: number }
   /** On its way back: undos are out. `stopped`: no further one begins. */
@@ -214,6 +215,8 @@ export interface SettledCall extends CallBase {
   readonly replayed: boolean;
   readonly approvalId: string | null;
   readonly resourceIds: readonly string[];
+  /** What a cancellation of the run came to for this call. */
+  readonly cancellation?: Cancellation | undefined;
   /** For the model, until it was handed over in the next turn. */
   readonly output?: string | undefined;
   /** The limit of the run that refused it. */

@@ -1,4 +1,4 @@
-import type { CompensationStatus, RunOutcome, RunStatus, RunUsage } from '#contracts';
+import type { Cancellation, CompensationStatus, RunOutcome, RunStatus, RunUsage } from '#contracts';
 import { episodeOf, isSettled, statusOf, type Call, type Run, type SettledCall } from './run-state.ts';
 import { usageOf } from './usage.ts';
 
@@ -41,6 +41,8 @@ interface CallSummary {
   readonly replayed: boolean;
   readonly effect: SettledCall['effect'] | null;
   readonly approvalId: string | null;
+  /** What a cancellation of the run came to for this call; null = it was not cancelled, or nobody knows yet. */
+  readonly cancellation: Cancellation | null;
 }
 
 export function runView(run: Run): RunView {
@@ -80,7 +82,7 @@ function summaryOf(call: Call): CallSummary {
     tool: call.tool,
     ...(call.undoes === undefined ? {} : { undoes: call.undoes }),
   };
-  const open = { errorCode: null, replayed: false, effect: null };
+  const open = { errorCode: null, replayed: false, effect: null, cancellation: null };
   switch (call.state) {
     case 'held':
     case 'proposed':
@@ -90,8 +92,8 @@ function summaryOf(call: Call): CallSummary {
     case 'decided':
       return { ...base, ...open, status: call.approved ? 'granted' : 'asked', approvalId: call.approvalId };
     case 'settled': {
-      const { errorCode, replayed, effect, approvalId } = call;
-      return { ...base, status: settledStatus(call), errorCode, replayed, effect, approvalId };
+      const { errorCode, replayed, effect, approvalId, cancellation = null } = call;
+      return { ...base, status: settledStatus(call), errorCode, replayed, effect, approvalId, cancellation };
     }
   }
 }

@@ -1,7 +1,8 @@
 import { callIdOf } from '#kernel';
-import { alice, approvalData, failedData } from '../../testing/fixtures.ts';
+import { alice, approvalData, decisionData, failedData } from '../../testing/fixtures.ts';
 import { RUN_ID, Scene, types } from '../../testing/scene.ts';
 import { statusOf } from './run-state.ts';
+import { runView } from './run-view.ts';
 import { deadlineOf, GRACE_MS, wakeAt } from './timers.ts';
 
 const id = (n: number): string => callIdOf(RUN_ID, n);
@@ -62,6 +63,33 @@ describe('a cancelled run (G9)', () => {
     scene.settle(id(1), data, { kind: 'policy' });
     expect(types(scene.settle(id(2), data, { kind: 'policy' }))).toEqual(['RunEnded']);
     expect(end(scene)).toMatchObject({ status: 'cancelled', outcome: 'no_effects' });
+  });
+
+  it('the pool of a call that may have been granted is asked to cancel it, again with each drive until it is settled', () => {
+    const scene = new Scene();
+    scene.start('client');
+    scene.propose('c1', [id(1), id(2)], 'ops.read_alerts', { service: 'a' });
+    scene.say('ApprovalRequested', approvalData('appr_1'), { callId: id(1) });
+    const told = scene.cancel().filter(({ type }) => type === 'CancelGranted');
+    expect(told).toMatchObject([
+      { topic: 'call.granted.default', callId: id(2), data: { principal: 'user:alice', begun: 'stop' } },
+    ]);
+    // A yes that was faster than the withdrawal: the grant is on its way to the pool, and the cancellation too.
+    expect(scene.say('ApprovalDecided', decisionData('appr_1'), { callId: id(1) })).toMatchObject([
+      { type: 'CancelGranted', callId: id(1) },
+    ]);
+    const again = scene.wake(scene.run!.state.drive!.at);
+    expect(again.filter(({ type }) => type === 'CancelGranted').map(({ callId }) => callId)).toEqual([id(1), id(2)]);
+    const cancellation = { state: 'nothing_happened', evidence: 'not_begun', at: '2026-01-01T00:00:01.000Z' } as const;
+    scene.settle(id(1), { ...failedData('cancelled'), cancellation });
+    scene.settle(id(2), { effect: 'none' });
+    expect(scene.all('CancelGranted').filter(({ id: own }) => own === told[0]!.id)).toHaveLength(2);
+    const late = { state: 'completed_anyway', evidence: 'settled_before', at: '2026-01-01T00:00:02.000Z' } as const;
+    const pool = { callId: id(2), from: { kind: 'pool', pool: 'default' } };
+    scene.say('CallCancellation', late, { ...pool, from: { kind: 'other' } });
+    expect(runView(scene.run!).calls[1]!.cancellation).toBeNull();
+    scene.say('CallCancellation', late, pool);
+    expect(runView(scene.run!).calls.map((call) => call.cancellation)).toEqual([cancellation, late]);
   });
 
   it('a silent pool is waited for with its grace time, then the call is reported as unknown', () => {

@@ -44,7 +44,7 @@ describe('limits (G8)', () => {
     const scene = new Scene();
     scene.start('agent');
     scene.turn(1, alerts, flag('a'));
-    expect(types(scene.wake(deadlineOf(scene.run!)!))).toEqual(['CallSettled']);
+    expect(types(scene.wake(deadlineOf(scene.run!)!))).toEqual(['CallSettled', 'CancelGranted']);
     expect(scene.all('CallSettled')[0]).toMatchObject({ callId: id(2), data: { error: { code: 'BUDGET_EXHAUSTED' } } });
     expect(types(scene.settle(id(1)))).toEqual(['RunEnded']);
     expect(scene.all('RunEnded')[0]!.data).toMatchObject({

@@ -1,5 +1,5 @@
 import { advance } from './advance.ts';
-import { approvalDecided, approvalRequested, callSettled } from './call.transition.ts';
+import { approvalDecided, approvalRequested, callCancellation, callSettled } from './call.transition.ts';
 import { finishRun, proposeCalls, proposeTooLate } from './client.transition.ts';
 import { cancelRun } from './cancel-run.transition.ts';
 import { compensateRun } from './compensate-run.transition.ts';
@@ -30,6 +30,7 @@ const callFacts = {
   ApprovalRequested: approvalRequested,
   ApprovalDecided: approvalDecided,
   CallSettled: callSettled,
+  CallCancellation: callCancellation,
 } as const;
 
 // prettier-ignore
@@ -63,6 +64,7 @@ const ABSENT: { readonly [T in InputType]: (input: InputOf<T>, env: Env) => Step
   ApprovalRequested: unknownRun,
   ApprovalDecided: unknownRun,
   CallSettled: unknownRun,
+  CallCancellation: unknownRun,
   Woken: unknownRun,
 };
 

@@ -1,6 +1,7 @@
 import type {
   ApprovalDecided,
   ApprovalRequested,
+  CallCancellation,
   CallSettled,
   CancelRun,
   CompensateRun,
@@ -39,6 +40,11 @@ export type Input =
   | (About & { readonly type: 'TurnFailed'; readonly data: TurnFailed })
   | (AboutCall & { readonly type: 'ApprovalRequested'; readonly data: ApprovalRequested })
   | (AboutCall & { readonly type: 'ApprovalDecided'; readonly data: ApprovalDecided })
+  | (AboutCall & {
+      readonly type: 'CallCancellation';
+      readonly data: CallCancellation;
+      readonly from: SettlementSource;
+    })
   | (AboutCall & { readonly type: 'CallSettled'; readonly data: CallSettled; readonly from: SettlementSource })
   /** A timer of the run is due: its wall clock, its grace period, or its next drive. */
   | (About & { readonly type: 'Woken' });

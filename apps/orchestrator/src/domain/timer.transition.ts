@@ -2,7 +2,7 @@ import { dropHeld } from './admit-batch.ts';
 import { endRun } from './advance.ts';
 import { callError } from './call-error.ts';
 import { giveUpUndos, keepEffects } from './compensation.ts';
-import { callProposed, requestTurn, withdrawCall } from './emissions.ts';
+import { callProposed, requestTurn, stopCalls, withdrawCall } from './emissions.ts';
 import { limitEnd } from './ends.ts';
 import { budgetsOf, isCancelling, isOut, withState, type Call, type Run } from './run-state.ts';
 import type { Emission, Env, InputOf, Step } from './saga.types.ts';
@@ -33,7 +33,7 @@ function timeIsUp(run: Run, input: Woken, env: Env): Step {
   }
 }
 
-/** Nothing new is begun: held calls end here; calls that are out are waited for. */
+/** Nothing new is begun: held calls end here, calls that wait at their pool too; what runs comes to its end. */
 function wallClockEnded(run: Run, input: Woken, env: Env): Step {
   const { phase } = run.state;
   const limit = budgetsOf(run).wallClockMs;
@@ -49,7 +49,8 @@ function wallClockEnded(run: Run, input: Woken, env: Env): Step {
     phase.name === 'finishing' && phase.end.status !== 'completed'
       ? phase.end
       : limitEnd('wallClockMs', limit, `${limit} ms were used without the time that persons took`);
-  return { run: withState(run, { calls, phase: { name: 'closing', end, since: env.now } }), out };
+  const closing = withState(run, { calls, phase: { name: 'closing', end, since: env.now } });
+  return { run: closing, out: [...out, ...stopCalls(closing, input, env.now)] };
 }
 
 /** Whoever holds the open calls is silent: the run says so instead of waiting for ever (G8, G9). */
@@ -65,5 +66,6 @@ function outstanding(run: Run, input: Woken, env: Env): Emission[] {
   const moving = out.filter((call) => call.state !== 'asked');
   // A person takes time: their calls are sent again only when nothing else is out, which is rarely.
   const again = (moving.length > 0 ? moving : out).map((call) => callProposed(run, input, call));
+  if (phase.name === 'closing') return [...again, ...stopCalls(run, input, env.now)];
   return isCancelling(run) ? [...again, ...out.map((call) => withdrawCall(run, input, call, env.now))] : again;
 }

@@ -89,15 +89,15 @@ async function foldCalls(sql: Sql, rows: readonly CallRow[]): Promise<void> {
     name: 'fold-calls',
     text: `insert into call_view as v (tenant, call_id, run_id, rank, status, principal, provider_call_id, tool, contract_digest,
              approval_rank, approval_id, settled_by, effect, replayed, attempts, duration_ms, error_code, error, result, resource_ids,
-             first_seen, settled_at)
+             first_seen, settled_at, cancellation)
            select f.tenant, f.call_id, f.run_id, f.rank, f.status, f.principal, f.provider_call_id, f.tool, f.contract_digest,
              f.approval_rank, f.approval_id, f.settled_by, f.effect, f.replayed, f.attempts, f.duration_ms, f.error_code, f.error, f.result,
-             (select array_agg(id) from json_array_elements_text(f.resource_ids) id), f.first_seen, f.settled_at
+             (select array_agg(id) from json_array_elements_text(f.resource_ids) id), f.first_seen, f.settled_at, f.cancellation
              from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
                $10::int[], $11::text[], $12::text[], $13::text[], $14::bool[], $15::int[], $16::float8[], $17::text[], $18::json[], $19::json[],
-               $20::json[], $21::timestamptz[], $22::timestamptz[])
+               $20::json[], $21::timestamptz[], $22::timestamptz[], $23::json[])
              as f (tenant, call_id, run_id, rank, status, principal, provider_call_id, tool, contract_digest, approval_rank, approval_id,
-               settled_by, effect, replayed, attempts, duration_ms, error_code, error, result, resource_ids, first_seen, settled_at)
+               settled_by, effect, replayed, attempts, duration_ms, error_code, error, result, resource_ids, first_seen, settled_at, cancellation)
            on conflict (tenant, call_id) do update set
              rank = greatest(v.rank, excluded.rank),
              status = case when excluded.rank > v.rank then excluded.status else v.status end,
@@ -117,7 +117,8 @@ async function foldCalls(sql: Sql, rows: readonly CallRow[]): Promise<void> {
              result = coalesce(v.result, excluded.result),
              resource_ids = coalesce(v.resource_ids, excluded.resource_ids),
              first_seen = least(v.first_seen, excluded.first_seen),
-             settled_at = coalesce(v.settled_at, excluded.settled_at)`,
+             settled_at = coalesce(v.settled_at, excluded.settled_at),
+             cancellation = coalesce(v.cancellation, excluded.cancellation)`,
     values: [
       column(rows, 'tenant'),
       column(rows, 'callId'),
@@ -141,6 +142,7 @@ async function foldCalls(sql: Sql, rows: readonly CallRow[]): Promise<void> {
       rows.map((row) => row.resourceIds && JSON.stringify(row.resourceIds)),
       column(rows, 'firstSeen'),
       column(rows, 'settledAt'),
+      column(rows, 'cancellation'),
     ],
   });
 }

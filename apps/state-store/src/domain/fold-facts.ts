@@ -21,6 +21,7 @@ export const FOLDED_TYPES = [
   'CallAllowed',
   'ApprovalRequested',
   'CallSettled',
+  'CallCancellation',
 ] as const satisfies readonly MessageType[];
 export type FoldedType = (typeof FOLDED_TYPES)[number];
 
@@ -162,6 +163,10 @@ function callRowOf({ message, topic }: Fact): CallRow | null {
     }
     case 'CallSettled':
       return mayCarry(topic, message.data.settledBy) ? settledRow(message) : null;
+    case 'CallCancellation':
+      return topic.startsWith('call.settled.')
+        ? { ...emptyCall(message, RANK.proposed, 'proposed'), cancellation: JSON.stringify(message.data) }
+        : null;
     default:
       return null;
   }
@@ -210,6 +215,7 @@ function settledRow(message: Message<'CallSettled'>): CallRow {
         fault: result.fault,
       }),
     resourceIds: (result?.evidence.resourceIds ?? []).map(storable),
+    cancellation: data.cancellation ? JSON.stringify(data.cancellation) : null,
     settledAt: message.occurredAt,
   };
 }
@@ -247,6 +253,7 @@ const emptyCall = ({ tenant, runId, callId, occurredAt }: Message, rank: number,
   error: null,
   result: null,
   resourceIds: null,
+  cancellation: null,
   firstSeen: occurredAt,
   settledAt: null,
 });

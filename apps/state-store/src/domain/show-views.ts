@@ -11,6 +11,8 @@ export interface CallSummary {
   readonly replayed: boolean;
   readonly effect: string | null;
   readonly approvalId: string | null;
+  /** `{state, evidence, at}`; null = it was not cancelled, or nobody knows yet what came of it. */
+  readonly cancellation: unknown;
 }
 
 export interface RunView {
@@ -100,6 +102,7 @@ export interface StoredCall {
   error: unknown;
   result: unknown;
   resource_ids: string[] | null;
+  cancellation: unknown;
   settled_at: Date | null;
 }
 
@@ -154,6 +157,7 @@ const summaryOf = (call: StoredCall): CallSummary => ({
   replayed: call.replayed ?? false,
   effect: call.effect,
   approvalId: call.approval_id,
+  cancellation: call.cancellation ?? null,
 });
 
 export function showCall(call: StoredCall): CallView {

@@ -56,6 +56,8 @@ export interface CallRow {
   /** JSON. */
   readonly result: string | null;
   readonly resourceIds: readonly string[] | null;
+  /** JSON; what a cancellation came to. */
+  readonly cancellation: string | null;
   readonly firstSeen: string;
   readonly settledAt: string | null;
 }
@@ -122,6 +124,7 @@ export function mergeCalls(a: CallRow, b: CallRow): CallRow {
     providerCallId: high.providerCallId ?? low.providerCallId,
     tool: high.tool ?? low.tool,
     contractDigest: high.contractDigest ?? low.contractDigest,
+    cancellation: high.cancellation ?? low.cancellation,
     approvalRank: approval.approvalRank,
     approvalId: approval.approvalId,
     settledBy: high.settledBy ?? low.settledBy,

@@ -49,6 +49,7 @@ create table call_view (
   error json,
   result json,
   resource_ids text[],
+  cancellation json,
   first_seen timestamptz not null,
   settled_at timestamptz,
   primary key (tenant, call_id)

@@ -44,6 +44,8 @@ export const CALL_AUDIT = {
     name: 'call.settled',
     fields: {
       status: word(({ status }) => status),
+      cancellation: word(({ cancellation }) => cancellation?.state),
+      cancellation_evidence: word(({ cancellation }) => cancellation?.evidence),
       effect: word(({ effect }) => effect),
       error_code: code(({ error, result }) => error?.code ?? result?.fault?.code),
       settled_by: word(({ settledBy }) => settledBy),
@@ -71,6 +73,14 @@ export const CALL_AUDIT = {
       undoes: name(({ undoes }) => undoes),
       attempts: number(({ attempts }) => attempts),
       duration_ms: number(({ durationMs }) => durationMs),
+    },
+  },
+  /** One that came after the settlement; what an earlier one came to stands there. */
+  CallCancellation: {
+    name: 'call.cancellation',
+    fields: {
+      cancellation: word(({ state }) => state),
+      cancellation_evidence: word(({ evidence }) => evidence),
     },
   },
 } as const satisfies AuditRows;

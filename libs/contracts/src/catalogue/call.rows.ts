@@ -1,4 +1,5 @@
 import * as call from '../messages/call.schema.ts';
+import * as cancellation from '../messages/cancellation.schema.ts';
 import { row } from './catalogue-row.ts';
 
 /** Calls on their way from proposal to settlement. */
@@ -35,6 +36,14 @@ export const CALL_ROWS = {
     consumers: ['executor'],
     meaning: 'A signed, single-use permission to perform one exact call; the right to settle goes to the pool.',
   }),
+  CancelGranted: row(cancellation.cancelGrantedSchema, {
+    topic: 'call.granted.<pool>',
+    key: 'callId',
+    kind: 'command',
+    producer: 'orchestrator',
+    consumers: ['executor'],
+    meaning: 'The run ends: a call that has not begun must not begin; a running tool is told to stop.',
+  }),
   GrantReturned: row(call.grantReturnedSchema, {
     topic: 'call.returned.<pool>',
     key: 'callId',
@@ -58,5 +67,13 @@ export const CALL_ROWS = {
     producer: 'executor, policy or orchestrator',
     consumers: ['orchestrator', 'policy', 'gateway', 'state-store', 'telemetry'],
     meaning: 'The one terminal record of a call.',
+  }),
+  CallCancellation: row(cancellation.callCancellationSchema, {
+    topic: 'call.settled.<pool>',
+    key: 'callId',
+    kind: 'fact',
+    producer: 'executor',
+    consumers: ['orchestrator', 'state-store', 'telemetry'],
+    meaning: 'A cancellation came after the call was settled: what it found. An earlier one stands in CallSettled.',
   }),
 } as const;

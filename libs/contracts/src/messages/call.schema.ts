@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ERROR_CODE_NAMES } from '#kernel';
 import { callIdSchema, digestSchema, principalSchema } from '../envelope.schema.ts';
 import { callErrorSchema, resultViewsSchema } from '../result.schema.ts';
+import { cancellationSchema } from './cancellation.schema.ts';
 import { driverSchema } from './run.schema.ts';
 
 export const effectClassSchema = z.enum(['read', 'call', 'undo']);
@@ -110,6 +111,8 @@ export const callSettledSchema = z.object({
   durationMs: z.number().min(0),
   error: callErrorSchema.nullable(),
   result: resultViewsSchema.nullable(),
+  /** Only of a call that was cancelled before it was settled. */
+  cancellation: cancellationSchema.optional(),
 });
 export type CallSettled = z.infer<typeof callSettledSchema>;
 

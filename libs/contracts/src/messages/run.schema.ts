@@ -76,7 +76,7 @@ export type ProposeCalls = z.infer<typeof proposeCallsSchema>;
 export const finishRunSchema = z.object({ commandId: z.string().min(1).max(64), principal: principalSchema });
 export type FinishRun = z.infer<typeof finishRunSchema>;
 
-/** No more turns or proposals: what is not out ends as cancelled, what is out is waited for. */
+/** No more turns or proposals: what has not begun ends as cancelled, running tools are told to stop. */
 export const cancelRunSchema = z.object({
   commandId: z.string().min(1).max(64),
   principal: principalSchema,

@@ -26,6 +26,8 @@ export interface ExchangeOptions {
   /** Bytes of the answer that are read; then the connection is closed. */
   readonly capBytes: number;
   readonly signal: AbortSignal;
+  /** Registers what cuts the exchange of a cancelled call. */
+  readonly onStop?: (cut: () => void) => void;
 }
 
 export interface Agents {
@@ -62,12 +64,14 @@ export function exchange(built: BuiltRequest, options: ExchangeOptions): Promise
       resolve(result);
     };
     const lose = (why: 'timeout' | 'stopped' | 'cut', code: string): void => {
+      if (ended) return;
       end({ kind: 'lost', sent, why, code, ...(status === undefined ? {} : { status }) });
       request.destroy();
     };
     const onAbort = (): void => lose('stopped', 'ABORTED');
     const timer = setTimeout(() => lose('timeout', 'TIMEOUT'), options.timeoutMs);
     options.signal.addEventListener('abort', onAbort, { once: true });
+    options.onStop?.(onAbort);
 
     request.on('socket', (socket) => {
       // From here on bytes may leave; before it (DNS, connect, TLS) none can.

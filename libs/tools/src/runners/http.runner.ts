@@ -1,4 +1,4 @@
-import type { ToolContract } from '#contracts';
+import { isRead, type ToolContract } from '#contracts';
 import { callError } from '../call-error.ts';
 import { failureText } from './failure-text.ts';
 import { classifyAnswer, classifyLost } from './http-answer.ts';
@@ -31,6 +31,8 @@ export async function runHttp(
     timeoutMs: request.contract.timeoutMs,
     capBytes: options.capBytes ?? HARD_CAP_BYTES,
     signal: request.signal,
+    onStop: (listener) =>
+      isRead(request.contract) ? request.stop?.whenAsked(listener) : request.stop?.whenOver(listener),
   });
   if (result.kind === 'lost') return classifyLost(request.contract, result);
   return classifyAnswer(request.contract, result, { secrets: options.secrets, nowMs: options.now() });

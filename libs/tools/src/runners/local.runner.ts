@@ -59,11 +59,13 @@ export async function runLocal(
     const late = new Promise<typeof LATE>((resolve) => {
       timer = setTimeout(() => resolve(LATE), contract.timeoutMs);
       request.signal.addEventListener('abort', () => resolve(LATE), { once: true });
+      request.stop?.whenAsked(() => stop.abort());
+      request.stop?.whenOver(() => resolve(LATE));
     });
     const value = await Promise.race([invoke(handler, request, signal, options), late]);
     if (value !== LATE) return answered(value);
     stop.abort();
-    return request.signal.aborted ? stopped(contract) : timedOut(contract);
+    return request.signal.aborted || request.stop?.over === true ? stopped(contract) : timedOut(contract);
   } catch (thrown) {
     return threw(contract, thrown, options.secrets);
   } finally {

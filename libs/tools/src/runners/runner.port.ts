@@ -10,6 +10,14 @@ import type { ErrorCode } from '#kernel';
  * R4 a runner never throws, never repeats, never follows a redirect, and never holds more than its cap of an answer.
  * R5 for a read `noEffect` is always true.
  */
+/** That a call is to stop because it was cancelled; its end is still waited for until `over`. */
+export interface StopRequest {
+  readonly asked: boolean;
+  readonly over: boolean;
+  whenAsked(listener: () => void): void;
+  whenOver(listener: () => void): void;
+}
+
 export interface RunRequest {
   readonly contract: ToolContract;
   readonly digest: string;
@@ -21,6 +29,8 @@ export interface RunRequest {
   /** 1 for the first attempt of the call. */
   readonly attempt: number;
   readonly signal: AbortSignal;
+  /** A read stops when asked, a write when the time to answer is over; a local handler's signal says so at once. */
+  readonly stop?: StopRequest;
   /** Resource → fence epoch, for tools that refuse a late writer. */
   readonly fence?: Readonly<Record<string, number>>;
   /** Called once, just before the first byte may leave. What it throws stops the attempt as `not_sent`. */

@@ -3,6 +3,7 @@ import type { CliConfig } from '../../cli.config.ts';
 import type { CallView } from '../../client/views.ts';
 import { addGatewayCommand, openGateway, type GatewayOptions } from '../../gateway-command.ts';
 import { callId } from '../../option-parsers.ts';
+import { cancellationText } from '../runs/run-text.ts';
 import { printable } from '../../output/printable.ts';
 import { toneOf } from '../../output/tones.ts';
 
@@ -28,6 +29,7 @@ export function addShowCall(group: Command, config: CliConfig): void {
         ['decision', call.decision],
         ['approval', call.approvalId],
         ['effect', call.effect],
+        ['cancelled', call.cancellation && cancellationText(call.cancellation)],
         ['replayed', call.replayed ? 'yes' : null],
         ['attempts', call.attempts],
         ['took', typeof call.durationMs === 'number' ? `${call.durationMs} ms` : null],

@@ -12,7 +12,8 @@ interface CancelOptions extends GatewayOptions {
 export function addCancelRun(group: Command, config: CliConfig): void {
   addGatewayCommand(group, {
     usage: 'cancel',
-    summary: 'end a run: what is not out is cancelled, what is out is waited for',
+    summary:
+      'end a run: what has not begun is cancelled, running tools are told to stop; each call says what came of it',
     examples: ['countersign runs cancel run_01kb… --reason "wrong customer"'],
   })
     .argument('<run>', 'id of the run', runId)

@@ -3,9 +3,18 @@ import type { Output } from '../../output/output.ts';
 import { printable } from '../../output/printable.ts';
 import { toneOf } from '../../output/tones.ts';
 
-/** `succeeded, applied` or `failed (UPSTREAM_ERROR)`. */
-export const callText = ({ status, errorCode, effect, replayed }: CallSummary): string =>
-  [`${status}${errorCode ? ` (${errorCode})` : ''}`, effect === 'none' ? '' : effect, replayed ? 'replayed' : '']
+/** `nothing happened (not begun)`. */
+export const cancellationText = ({ state, evidence }: NonNullable<CallSummary['cancellation']>): string =>
+  `${state} (${evidence})`.replaceAll('_', ' ');
+
+/** `succeeded, applied` or `failed (UPSTREAM_ERROR)`; of a cancelled call also what came of that. */
+export const callText = ({ status, errorCode, effect, replayed, cancellation }: CallSummary): string =>
+  [
+    `${status}${errorCode ? ` (${errorCode})` : ''}`,
+    effect === 'none' ? '' : effect,
+    replayed ? 'replayed' : '',
+    cancellation ? cancellationText(cancellation) : '',
+  ]
     .filter(Boolean)
     .join(', ');
 

@@ -88,7 +88,11 @@ export const RUN_ROUTES: readonly ApiRoute[] = [
   ...(
     [
       ['finish', 'finishRun', 'The client is done: what was proposed still runs, then the run is completed.'],
-      ['cancel', 'cancelRun', 'No more turns and calls: what is not out is cancelled, what is out is waited for.'],
+      [
+        'cancel',
+        'cancelRun',
+        'No more turns and calls: what has not begun is cancelled, running tools are told to stop, and each call says what came of it.',
+      ],
       ['resume', 'resumeRun', 'Raise limits of a run that ended by one, and go on with it.'],
       [
         'compensate',
