@@ -1,7 +1,7 @@
+import { ledgerName } from '#contracts';
 import fc from 'fast-check';
-import { ledgerName, verifyAudit, type AuditFault, type AuditReport } from '#audit';
-import { partitionOf } from '#bus';
-import { newId } from '#kernel';
+import { verifyAudit, type AuditFault, type AuditReport } from '#audit';
+import { newId, partitionOf } from '#kernel';
 import { runFacts } from '../../../libs/contracts/testing/run-facts.ts';
 import type { ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
 import {

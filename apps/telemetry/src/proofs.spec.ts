@@ -1,17 +1,17 @@
 import fc from 'fast-check';
-import {
-  checkProof,
-  GrowingTree,
-  inclusionPath,
-  consistencyPath,
-  isConsistent,
-  leafHash,
-  nodeHash,
-  rootOfInclusion,
-} from '#audit';
+import { checkProof } from '#audit';
 import type { Checkpoint, ConsistencyProof, InclusionProof } from '#audit';
 import { hash } from 'node:crypto';
-import { newId } from '#kernel';
+import {
+  consistencyPath,
+  GrowingTree,
+  inclusionPath,
+  isConsistent,
+  leafHash,
+  newId,
+  nodeHash,
+  rootOfInclusion,
+} from '#kernel';
 import { runFacts } from '../../../libs/contracts/testing/run-facts.ts';
 import type { ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
 import { checkpointsOf, factsOfRuns, keysOf, openTelemetry, reduceFacts } from '../testing/ledger-fixture.ts';

@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import type { ConsistencyProof, InclusionProof } from '#audit';
 import {
+  callIdSchema,
   CURSOR_PATTERN,
   cursorAfter,
   readCursor,
+  runIdSchema,
+  tenantSchema,
   writeCursor,
-  type ConsistencyProof,
-  type InclusionProof,
-} from '#audit';
-import { callIdSchema, runIdSchema, tenantSchema } from '#contracts';
+} from '#contracts';
 import { derivedId, runIdOfCall } from '#kernel';
 import type { Database } from '#persistence';
 import type { ReadPort } from '#runtime';

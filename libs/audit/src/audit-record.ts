@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto';
-import { readLedgerName } from './ledger-name.ts';
+import { digestOfRecord, readLedgerName } from '#contracts';
 
 /** What the verifier reads of a record; everything else is covered by its digest alone. */
 export interface AuditRecordText {
@@ -15,11 +14,6 @@ export interface AuditRecordText {
 }
 
 export const CHECKPOINT_TYPE = 'dev.countersign.audit.checkpoint.v1';
-
-/** Digest of a record over the bytes that were published: purpose line, then the text. */
-export const hashRecord = (text: string): Buffer => hash('sha256', `audit/v1\n${text}`, 'buffer');
-/** The same as hex, without a `sha256:` before it. */
-export const digestOfRecord = (text: string): string => hash('sha256', `audit/v1\n${text}`, 'hex');
 
 export type ReadRecord =
   | { readonly kind: 'record'; readonly record: AuditRecordText }

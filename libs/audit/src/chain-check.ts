@@ -1,7 +1,7 @@
+import { GrowingTree, leafHash } from '#kernel';
 import type { AuditRecordText } from './audit-record.ts';
 import type { FaultList } from './audit-report.ts';
 import { DigestList } from './digest-list.ts';
-import { GrowingTree, leafHash } from './merkle-tree.ts';
 
 /**
  * One ledger's chain, record by record.

@@ -1,8 +1,7 @@
 import { sign, verify, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
-import { digestSchema, tenantSchema } from '#contracts';
+import { digestSchema, readLedgerName, tenantSchema } from '#contracts';
 import { importPublicKey } from '#grants';
-import { readLedgerName } from './ledger-name.ts';
 
 /**
  * Signed heads of all ledgers of a tenant: whoever holds them can tell later that nothing they cover was changed or taken away.

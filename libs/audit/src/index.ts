@@ -1,6 +1,5 @@
 export type { AuditFault, AuditFaultKind, AuditReport, LedgerSummary, TenantSummary } from './audit-report.ts';
-export { CURSOR_PATTERN, cursorAfter, readCursor, writeCursor, type AuditCursor } from './audit-cursor.ts';
-export { CHECKPOINT_TYPE, digestOfRecord, hashRecord } from './audit-record.ts';
+export { CHECKPOINT_TYPE } from './audit-record.ts';
 export {
   showCheckpoint,
   signCheckpoint,
@@ -8,9 +7,6 @@ export {
   type CheckpointSigner,
   type LedgerHead,
 } from './checkpoint.ts';
-export { ledgerName, readLedgerName, type LedgerId } from './ledger-name.ts';
-export { consistencyPath, inclusionPath, isConsistent, rootOfInclusion, type RangeOf } from './merkle-proof.ts';
-export { GrowingTree, leafHash, nodeHash, TILE } from './merkle-tree.ts';
 export {
   checkProof,
   consistencyProofSchema,

@@ -1,10 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
-import { digestSchema } from '#contracts';
-import { hashRecord, readEvent } from './audit-record.ts';
+import { digestSchema, hashRecord } from '#contracts';
+import { isConsistent, leafHash, rootOfInclusion } from '#kernel';
+import { readEvent } from './audit-record.ts';
 import { checkCheckpoint, importKeys, type LedgerHead } from './checkpoint.ts';
-import { isConsistent, rootOfInclusion } from './merkle-proof.ts';
-import { leafHash } from './merkle-tree.ts';
 
 const shared = {
   ledger: z.string(),

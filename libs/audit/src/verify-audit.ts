@@ -1,9 +1,9 @@
+import { readLedgerName } from '#contracts';
 import { readEvent, readRecord, type AuditRecordText, type ReadRecord } from './audit-record.ts';
 import { FaultList, type AuditReport, type LedgerSummary } from './audit-report.ts';
 import { ChainCheck } from './chain-check.ts';
 import { importKeys, type Checkpoint } from './checkpoint.ts';
 import { HeadCheck } from './head-check.ts';
-import { readLedgerName } from './ledger-name.ts';
 import { RunCheck } from './run-check.ts';
 
 export interface VerifyOptions {

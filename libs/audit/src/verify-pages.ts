@@ -1,4 +1,4 @@
-import { cursorAfter, readCursor, writeCursor, type AuditCursor } from './audit-cursor.ts';
+import { cursorAfter, readCursor, writeCursor, type AuditCursor } from '#contracts';
 import type { AuditReport } from './audit-report.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { AuditVerifier } from './verify-audit.ts';

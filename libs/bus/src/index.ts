@@ -1,6 +1,5 @@
 export * from './bus.port.ts';
 export * from './bus-log.port.ts';
-export { partitionOf } from './murmur2.ts';
 export * from './create-bus.ts';
 export * from './dead-letter-store.port.ts';
 export { PostgresDeadLetters, BUS_SCHEMA } from './memory/postgres-dead-letters.ts';

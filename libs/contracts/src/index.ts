@@ -1,3 +1,6 @@
+export * from './audit/audit-cursor.ts';
+export * from './audit/ledger-name.ts';
+export * from './audit/record-digest.ts';
 export * from './calls-digest.ts';
 export * from './catalogue.ts';
 export * from './envelope.schema.ts';

@@ -1,6 +1,5 @@
-import { CURSOR_PATTERN } from '#audit';
 import { z } from 'zod';
-import { callIdSchema, callStatusSchema, runIdSchema, runStatusSchema } from '#contracts';
+import { callIdSchema, callStatusSchema, CURSOR_PATTERN, runIdSchema, runStatusSchema } from '#contracts';
 
 const limit = (max: number) =>
   z.coerce

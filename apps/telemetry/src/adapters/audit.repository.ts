@@ -1,4 +1,4 @@
-import { ledgerName } from '#audit';
+import { ledgerName } from '#contracts';
 import type { Tx } from '#persistence';
 import { chainEvents, type AuditRecord, type PreparedEntry } from '../domain/chain-events.ts';
 import { findRecorded } from './find-recorded.query.ts';

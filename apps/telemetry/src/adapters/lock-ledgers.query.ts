@@ -1,4 +1,4 @@
-import type { LedgerId } from '#audit';
+import type { LedgerId } from '#contracts';
 import type { Sql } from '#persistence';
 import type { LedgerState } from '../domain/chain-events.ts';
 

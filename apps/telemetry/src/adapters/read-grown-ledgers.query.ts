@@ -1,4 +1,4 @@
-import type { LedgerId } from '#audit';
+import type { LedgerId } from '#contracts';
 import type { Sql } from '#persistence';
 
 /** A ledger beside its tree, which covers what was signed of it. */

@@ -1,4 +1,4 @@
-import type { AuditCursor } from '#audit';
+import type { AuditCursor } from '#contracts';
 import type { Sql } from '#persistence';
 
 export interface AuditQuestion {

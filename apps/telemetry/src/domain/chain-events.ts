@@ -1,6 +1,5 @@
-import { digestOfRecord, hashRecord, ledgerName, type LedgerId } from '#audit';
-import { partitionOf } from '#bus';
-import { TOPICS, type OutgoingMessage } from '#contracts';
+import { partitionOf } from '#kernel';
+import { digestOfRecord, hashRecord, type LedgerId, ledgerName, type OutgoingMessage, TOPICS } from '#contracts';
 import type { AuditEntry } from './audit-entries.ts';
 import { DATA_VERSION } from './audit-row.ts';
 

@@ -1,4 +1,6 @@
-import { GrowingTree, leafHash, ledgerName, TILE, type LedgerHead, type LedgerId } from '#audit';
+import { type LedgerId, ledgerName } from '#contracts';
+import { GrowingTree, leafHash, TILE } from '#kernel';
+import type { LedgerHead } from '#audit';
 
 /** A ledger's tree as it is stored: its size, the digest of its last record, its peaks one after the other. */
 export interface StoredTree extends LedgerId {

@@ -1,4 +1,4 @@
-import { leafHash, nodeHash, TILE, type RangeOf } from '#audit';
+import { leafHash, nodeHash, type RangeOf, TILE } from '#kernel';
 
 /** The leaves (their numbers from 0, end excluded) that a proof needs beside the tiles: those around `index` and the last ones. */
 export function leavesNeeded(index: number, size: number): readonly { readonly start: number; readonly end: number }[] {

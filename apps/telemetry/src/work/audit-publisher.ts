@@ -1,4 +1,4 @@
-import { ledgerName, type LedgerId } from '#audit';
+import { type LedgerId, ledgerName } from '#contracts';
 import type { Publisher } from '#bus';
 import { faults } from '#kernel';
 import type { Database } from '#persistence';

@@ -1,4 +1,5 @@
-import { ledgerName, signCheckpoint, type Checkpoint, type CheckpointSigner } from '#audit';
+import { ledgerName } from '#contracts';
+import { signCheckpoint, type Checkpoint, type CheckpointSigner } from '#audit';
 import type { Publisher } from '#bus';
 import type { Clock } from '#kernel';
 import type { Database } from '#persistence';

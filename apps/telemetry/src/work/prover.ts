@@ -1,14 +1,6 @@
-import {
-  consistencyPath,
-  inclusionPath,
-  ledgerName,
-  readLedgerName,
-  type ConsistencyProof,
-  type InclusionProof,
-  type LedgerHead,
-  type LedgerId,
-  type RangeOf,
-} from '#audit';
+import { type LedgerId, ledgerName, readLedgerName } from '#contracts';
+import { consistencyPath, inclusionPath, type RangeOf } from '#kernel';
+import type { ConsistencyProof, InclusionProof, LedgerHead } from '#audit';
 import type { Database } from '#persistence';
 import { readLastCheckpoint } from '../adapters/read-checkpoints.query.ts';
 import { readLeaves } from '../adapters/read-leaves.query.ts';

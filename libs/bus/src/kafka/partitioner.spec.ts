@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { partitionOf } from '../murmur2.ts';
+import { partitionOf } from '#kernel';
 import { partitioner } from './partitioner.ts';
 
 const partitionMetadata = Array.from({ length: 6 }, (_, partitionId) => ({

@@ -75,7 +75,7 @@ async function readOn(
   from: string,
   see: (records: readonly AuditRecord[]) => void,
 ): Promise<string> {
-  const { cursorAfter, readCursor, writeCursor } = await import('#audit');
+  const { cursorAfter, readCursor, writeCursor } = await import('#contracts');
   for (let cursor = from; ;) {
     const page = await client.get<Page<AuditRecord>>('/v1/audit', {
       ...filter,

@@ -1,4 +1,4 @@
-import { tenantSchema } from '#contracts';
+import { tenantSchema } from '../envelope.schema.ts';
 
 /** A ledger is one tenant on one partition of the audit: `acme/3`. */
 export interface LedgerId {
