@@ -1,3 +1,4 @@
+import { compensationSuite } from './compensation.suite.ts';
 import { faultListSuite } from './fault-list.suite.ts';
 import { governedCallSuite } from './governed-call.suite.ts';
 import { openEmbedded } from './open-embedded.ts';
@@ -23,6 +24,10 @@ describe('embedded: seven services in one process, in-process bus, real PostgreS
   runControlSuite(
     () => system,
     () => world.sink.state(),
+  );
+  compensationSuite(
+    () => system,
+    () => world.office,
   );
   afterAll(() => world.close());
 });

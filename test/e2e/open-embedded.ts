@@ -7,7 +7,7 @@ import type { System } from './system.ts';
 import type { World } from './world.ts';
 
 /** All seven services in this process on a fresh database; the bus is listened to and can be published on. */
-export async function openEmbedded(world: World): Promise<System> {
+export async function openEmbedded(world: Omit<World, 'office'>): Promise<System> {
   const fresh = await freshDatabase();
   const seen: { topic: string; message: Message }[] = [];
   let bus!: Bus;

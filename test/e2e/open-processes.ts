@@ -23,7 +23,7 @@ export interface Processes {
  */
 export async function openProcesses(
   mode: 'embedded' | 'stack',
-  world: World,
+  world: Omit<World, 'office'>,
   command?: ProcessCommand,
 ): Promise<Processes> {
   const fresh = await freshDatabase();

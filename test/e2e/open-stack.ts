@@ -6,7 +6,7 @@ import type { System } from './system.ts';
 import type { World } from './world.ts';
 
 /** Each service as a process of its own, on the real Kafka, Redis and PostgreSQL of the test run; the bus is watched. */
-export async function openStackSystem(world: World, command?: ProcessCommand): Promise<System> {
+export async function openStackSystem(world: Omit<World, 'office'>, command?: ProcessCommand): Promise<System> {
   const seen: { topic: string; message: Message }[] = [];
   const bus = await listen(process.env.TEST_KAFKA_BROKERS!, seen);
   const processes = await openProcesses('stack', world, command);

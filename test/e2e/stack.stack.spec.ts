@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { compensationSuite } from './compensation.suite.ts';
 import { faultListSuite } from './fault-list.suite.ts';
 import { governedCallSuite } from './governed-call.suite.ts';
 import { openStackSystem } from './open-stack.ts';
@@ -28,6 +29,10 @@ describe('stack: seven processes on real Kafka, Redis and PostgreSQL', () => {
     () => system,
     () => world.sink.state(),
   );
+  compensationSuite(
+    () => system,
+    () => world.office,
+  );
   afterAll(() => world.close());
 });
 
@@ -53,6 +58,10 @@ describe('stack, every message delivered twice and out of step', () => {
   runControlSuite(
     () => system,
     () => world.sink.state(),
+  );
+  compensationSuite(
+    () => system,
+    () => world.office,
   );
   afterAll(() => world.close());
 });

@@ -17,7 +17,10 @@ export function compensateRun(run: Run, input: CompensateRun, env: Env): Step {
   });
   if (!mayKeep(principal, run)) return refuse('PERMISSION_DENIED', 'The run belongs to another principal');
   const known = roundsOf(run).findIndex((round) => round.commandId === commandId);
-  if (known !== -1) return { run, out: [compensationStarted(run, input, known)] };
+  if (known !== -1) {
+    const over = phase.name === 'ended' ? [runEnded(run, input, phase)] : [];
+    return { run, out: [compensationStarted(run, input, known), ...over] };
+  }
   if (compensation?.keptBy === commandId && phase.name === 'ended') return { run, out: [runEnded(run, input, phase)] };
   if (decision === 'keep') {
     if (phase.name !== 'asking') return refuse('INVALID_ARGS', 'Nobody was asked whether the effects are kept');

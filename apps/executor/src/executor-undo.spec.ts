@@ -1,0 +1,93 @@
+import { type Message } from '#contracts';
+import { answered, failed, grant, openExecutor, tool, until, type Executor } from '../testing/executor-rig.ts';
+
+describe('the undo of a call in the journal (G5, G7)', () => {
+  let executor: Executor;
+  let outcome: () => ReturnType<typeof answered>;
+  beforeAll(async () => {
+    executor = await openExecutor({ run: () => outcome() });
+  });
+  afterAll(() => executor.close());
+  beforeEach(() => {
+    outcome = () => answered({ id: 'T-1' });
+    executor.attempts.length = 0;
+    executor.published.length = 0;
+  });
+
+  const close = tool({ name: 'close_ticket' });
+  const undoOf = (undone: Message<'CallGranted'>, own: Parameters<typeof grant>[0] = {}) =>
+    grant({
+      of: close,
+      operationKey: `dev/undo/${undone.callId}`,
+      ...own,
+      claims: { effectClass: 'undo', undoes: undone.callId!, ...own.claims },
+      data: {
+        effectClass: 'undo',
+        undoes: { callId: undone.callId!, contractDigest: undone.data.contractDigest },
+        ...own.data,
+      },
+    });
+  const done = async (granted: Message<'CallGranted'>) => {
+    await executor.deliverGrants(granted);
+    return executor.settlement(granted.callId!);
+  };
+  const operation = async ({ callId }: Message<'CallGranted'>) =>
+    (
+      await executor.database.query<{ state: string; generation: number }>({
+        text: 'select state, generation from operation where call_id = $1',
+        values: [callId],
+      })
+    )[0];
+
+  it('one that succeeded closes the operation in its own commit: the same key acts again', async () => {
+    const first = grant();
+    await done(first);
+    const same = { operationKey: first.data.operationKey };
+    expect(await done(grant(same))).toMatchObject({ replayed: true });
+    const undo = await done(undoOf(first));
+    expect(undo).toMatchObject({ status: 'succeeded', undoes: first.callId });
+    expect(await operation(first)).toEqual({ state: 'closed', generation: 1 });
+    const again = grant(same);
+    expect(await done(again)).toMatchObject({ status: 'succeeded', replayed: false });
+    expect(await operation(again)).toEqual({ state: 'succeeded', generation: 2 });
+  });
+
+  it('one that failed leaves it as it was; the next try is another attempt under the same key', async () => {
+    const first = grant();
+    await done(first);
+    outcome = () => failed('answered', true) as never;
+    expect(await done(undoOf(first))).toMatchObject({ status: 'failed', effect: 'none' });
+    expect(await operation(first)).toMatchObject({ state: 'succeeded' });
+    outcome = () => answered({});
+    expect(await done(undoOf(first))).toMatchObject({ status: 'succeeded', replayed: false });
+    expect(await operation(first)).toMatchObject({ state: 'closed' });
+    const attempts = executor.attempts.length;
+    expect(await done(undoOf(first))).toMatchObject({ status: 'succeeded', replayed: true });
+    expect(executor.attempts).toHaveLength(attempts);
+  });
+
+  it('a late repeat of an undo does not close what the key has done since', async () => {
+    const first = grant();
+    await done(first);
+    const undo = undoOf(first);
+    await done(undo);
+    const again = grant({ operationKey: first.data.operationKey });
+    await done(again);
+    await executor.deliverGrants(undo);
+    await done(undoOf(first));
+    expect(await operation(again)).toMatchObject({ state: 'succeeded' });
+  });
+
+  it('a grant that names another undone call than its message is refused (G3)', async () => {
+    const [first, other] = [grant(), grant()];
+    const forged = undoOf(first, {
+      data: { undoes: { callId: other.callId!, contractDigest: other.data.contractDigest } },
+    });
+    await executor.deliverGrants(forged);
+    const refused = await until(() =>
+      executor.messagesOf('GrantRefused').find(({ callId }) => callId === forged.callId),
+    );
+    expect(refused.data).toMatchObject({ code: 'GRANT_INVALID' });
+    expect(executor.attempts).toEqual([]);
+  });
+});
