@@ -11,6 +11,7 @@ import { addDlq } from './commands/dlq/dlq.group.ts';
 import { addDoctor } from './commands/doctor/doctor.command.ts';
 import { addRuns } from './commands/runs/runs.group.ts';
 import { addTools } from './commands/tools/tools.group.ts';
+import { addUnknowns } from './commands/unknowns/unknowns.group.ts';
 import { EXIT_CODES_HELP } from './exit-codes.ts';
 
 const VERSION = '0.1.0';
@@ -32,7 +33,19 @@ export function buildProgram(config: CliConfig, writeError: (text: string) => vo
       'after',
       `\nStart here:\n  countersign demo                 see it work\n  countersign dev my-workspace     govern your own tools\n  countersign runs --help          each command has examples\n${EXIT_CODES_HELP}`,
     );
-  for (const add of [addDemo, addDev, addApply, addRuns, addCalls, addApprovals, addTools, addAudit, addDlq, addDoctor])
+  for (const add of [
+    addDemo,
+    addDev,
+    addApply,
+    addRuns,
+    addCalls,
+    addApprovals,
+    addUnknowns,
+    addTools,
+    addAudit,
+    addDlq,
+    addDoctor,
+  ])
     add(program, config);
   addCompletion(program);
   return program;

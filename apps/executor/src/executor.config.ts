@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ToolContract } from '#contracts';
-import { integerSetting, listSetting, type Environment, type Settings } from '#runtime';
+import { flagSetting, integerSetting, listSetting, type Environment, type Settings } from '#runtime';
 import { neededEnv } from '#tools';
 
 export const executorSettings = {
@@ -31,6 +31,15 @@ export const executorSettings = {
   ),
   COUNTERSIGN_EXECUTOR_DRAIN_MS: integerSetting(20_000, 0, 600_000).describe(
     'milliseconds for which a stopping executor waits for calls in work; what is left is taken over after its lease',
+  ),
+  COUNTERSIGN_RECONCILE_MS: integerSetting(5_000, 20, 600_000).describe(
+    'milliseconds between looks for unknown outcomes whose next probe is due',
+  ),
+  COUNTERSIGN_UNKNOWN_ALARM_MS: integerSetting(3_600_000, 1_000, 2_592_000_000).describe(
+    'milliseconds after which an outcome that is still unknown is written to the log as a warning, again after as long',
+  ),
+  COUNTERSIGN_RESOLVE_FOUR_EYES: flagSetting().describe(
+    'two different people must say the same before an unknown outcome is decided; contracts may ask for it themselves',
   ),
   COUNTERSIGN_EXECUTOR_PARALLEL: integerSetting(256, 1, 4_096).describe('tool calls in work at once in one executor'),
 };

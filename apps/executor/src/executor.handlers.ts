@@ -2,26 +2,36 @@ import type { ConsumerSpec, Incoming } from '#bus';
 import { grantedTopic } from '#contracts';
 import type { Admission } from './work/admission.ts';
 import type { CancelDesk } from './work/cancel-desk.ts';
+import type { Resolutions } from './work/resolutions.ts';
+
+type Command = 'CallGranted' | 'CancelGranted' | 'ReconcileCall';
+
+export interface Reducers {
+  readonly admission: Admission;
+  readonly cancels: CancelDesk;
+  readonly resolutions: Resolutions;
+}
 
 /** Message type → reducer. Two batches may commit at once: the intents of one while those of the other wait for the disk. */
-export function executorConsumers(pool: string, admission: Admission, cancels: CancelDesk): ConsumerSpec[] {
-  const granted: ConsumerSpec<'CallGranted' | 'CancelGranted'> = {
+export function executorConsumers(pool: string, { admission, cancels, resolutions }: Reducers): ConsumerSpec[] {
+  const granted: ConsumerSpec<Command> = {
     group: `executor.${pool}`,
     topics: [grantedTopic(pool)],
     from: 'earliest',
-    accepts: ['CallGranted', 'CancelGranted'],
+    accepts: ['CallGranted', 'CancelGranted', 'ReconcileCall'],
     concurrency: 2,
     maxBatch: 128,
     async reduce(batch) {
-      const cancellations = batch.filter(isCancellation);
-      if (cancellations.length === 0) return admission.reduce(batch as readonly Incoming<'CallGranted'>[]);
+      const grants = batch.filter((one) => is(one, 'CallGranted'));
+      if (grants.length === batch.length) return admission.reduce(grants);
       // First: a grant of the same batch then does not begin.
-      await cancels.reduce(cancellations);
-      await admission.reduce(batch.filter((one): one is Incoming<'CallGranted'> => !isCancellation(one)));
+      await cancels.reduce(batch.filter((one) => is(one, 'CancelGranted')));
+      await admission.reduce(grants);
+      await resolutions.reduce(batch.filter((one) => is(one, 'ReconcileCall')).map((one) => one.message));
     },
   };
   return [granted as unknown as ConsumerSpec];
 }
 
-const isCancellation = (one: Incoming<'CallGranted' | 'CancelGranted'>): one is Incoming<'CancelGranted'> =>
-  one.message.type === 'CancelGranted';
+const is = <T extends Command>(one: Incoming<Command>, type: T): one is Incoming<T> & Incoming<Command> =>
+  one.message.type === type;

@@ -17,10 +17,11 @@ export const executorDoor = defineDoor({
     const handlers = new Map<string, Handler>(
       tools.flatMap((tool) => (tool.handler ? [[tool.digest, tool.handler]] : [])),
     );
+    const probes = new Map(tools.flatMap((tool) => (tool.probe ? [[tool.digest, tool.probe] as const] : [])));
     const contracts = tools.map((tool) => tool.contract);
     const env = toolEnvironment(contracts, settings, context.environment);
     const secrets = secretValues(env);
-    const runner = createRunner({ handlers, env, secrets });
+    const runner = createRunner({ handlers, probes, env, secrets });
     const ring = new KeyRing({ fetch: () => reads.read<PublicKeySet>('policy', 'publicKeys', {}) });
     const parts = wireExecutor(context, {
       verify: async (token) => (await verifyGrant(token, ring)).claims,

@@ -3,6 +3,7 @@ import type { ToolContract } from '#contracts';
 import type { GrantClaims } from '#grants';
 import type { ServiceContext, ServiceParts } from '#runtime';
 import { JournalRepository } from './adapters/journal.repository.ts';
+import { ReconciliationRepository } from './adapters/reconciliation.repository.ts';
 import type { ToolRunner, ViewMaker } from './domain/tool-runner.port.ts';
 import type { executorSettings } from './executor.config.ts';
 import { executorConsumers } from './executor.handlers.ts';
@@ -11,8 +12,12 @@ import { CallDesk } from './work/call-desk.ts';
 import { CancelDesk } from './work/cancel-desk.ts';
 import { CallEngine } from './work/call-engine.ts';
 import { GrantGate } from './work/grant-gate.ts';
+import { LateAnswers } from './work/late-answers.ts';
 import { LeaseKeeper } from './work/lease-keeper.ts';
 import { OutcomeWriter } from './work/outcome-writer.ts';
+import { Prober } from './work/prober.ts';
+import { Reconciler } from './work/reconciler.ts';
+import { Resolutions } from './work/resolutions.ts';
 import { Sweeper } from './work/sweeper.ts';
 
 /** What the executor needs of other libraries; the door gives the real ones, tests their own. */
@@ -33,13 +38,22 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
   const owner = `${instance}/${randomBytes(6).toString('hex')}`;
 
   const journal = new JournalRepository(database, outbox, owner);
+  const findings = new ReconciliationRepository({ database, outbox, clock, pool });
+  const prober = new Prober({ runner: tools.runner, views: tools.views, log });
+  const late = new LateAnswers({ findings, views: tools.views, log });
   const leases = new LeaseKeeper({
     journal,
     log,
     onStop: (callId) => desk.stop(callId),
     everyMs: Math.max(20, Math.floor(leaseMs / 6)),
   });
-  const writer = new OutcomeWriter({ journal, pool, clock, log });
+  const writer = new OutcomeWriter({
+    journal,
+    pool,
+    clock,
+    log,
+    onLate: (call, ending) => late.takeEnding(call, ending),
+  });
   const engine = new CallEngine({
     runner: tools.runner,
     views: tools.views,
@@ -47,6 +61,8 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
     log,
     marginMs,
     random: Math.random,
+    prober,
+    onLate: (call, outcome) => late.take(call, outcome),
   });
   const gate = new GrantGate({ pool, rules: { leaseMs, marginMs }, verify: tools.verify, contracts: tools.contracts });
   const desk: CallDesk = new CallDesk({
@@ -76,9 +92,29 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
     pool,
     everyMs: settings.COUNTERSIGN_SWEEP_MS,
   });
+  const reconciler = new Reconciler({
+    findings,
+    gate,
+    prober,
+    log,
+    everyMs: settings.COUNTERSIGN_RECONCILE_MS,
+    alarmMs: settings.COUNTERSIGN_UNKNOWN_ALARM_MS,
+  });
+  const resolutions = new Resolutions({
+    findings,
+    contracts: tools.contracts,
+    views: tools.views,
+    log,
+    fourEyes: settings.COUNTERSIGN_RESOLVE_FOUR_EYES,
+  });
   return {
-    consumers: executorConsumers(pool, admission, new CancelDesk({ journal, desk, writer, clock, log, pool })),
+    consumers: executorConsumers(pool, {
+      admission,
+      cancels: new CancelDesk({ journal, desk, writer, clock, log, pool }),
+      resolutions,
+    }),
+    reads: { unknowns: () => findings.count() },
     // Drained in this order: leases are renewed until the last call is done.
-    workers: [sweeper, desk, leases],
+    workers: [sweeper, reconciler, desk, leases],
   };
 }

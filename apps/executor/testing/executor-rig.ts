@@ -24,7 +24,7 @@ import type { LockPort } from '#locks';
 import { contractDigest } from '#registry';
 import { defineDoor } from '#runtime';
 import { openService, until, type ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
-import type { RunOutcome, RunRequest } from '../src/domain/tool-runner.port.ts';
+import type { ProbeOutcome, ProbeRequest, RunOutcome, RunRequest } from '../src/domain/tool-runner.port.ts';
 import { executorSettings } from '../src/executor.config.ts';
 import { wireExecutor } from '../src/executor.wiring.ts';
 
@@ -156,6 +156,8 @@ export const fakeViews = (_contract: ToolContract, value: unknown, raw: Buffer):
 export interface Executor extends ServiceHarness {
   /** Attempts of all tools, in order. */
   readonly attempts: RunRequest[];
+  /** Looks at what became of writes, in order. */
+  readonly probes: ProbeRequest[];
   deliverGrants(...granted: Message<'CallGranted'>[]): Promise<void>;
   /** CancelGranted for these calls, and grants that come in the same batch. */
   cancel(callIds: readonly string[], own?: CancelOptions): Promise<void>;
@@ -182,6 +184,7 @@ export interface RigOptions {
   readonly env?: Record<string, string>;
   readonly locks?: LockPort;
   readonly run?: (request: RunRequest) => Promise<RunOutcome> | RunOutcome;
+  readonly probe?: (request: ProbeRequest) => Promise<ProbeOutcome> | ProbeOutcome;
   /** Off: a process that stopped, without lease renewal and sweeps. */
   readonly workers?: boolean;
   readonly contractsAway?: boolean;
@@ -190,6 +193,7 @@ export interface RigOptions {
 /** One executor, as a process of its own would be, with tools, keys and contracts that the test holds. */
 export async function openExecutor(options: RigOptions = {}): Promise<Executor> {
   const attempts: RunRequest[] = [];
+  const probes: ProbeRequest[] = [];
   const ring = new KeyRing();
   ring.add(key.publicJwk);
   const door = defineDoor({
@@ -210,6 +214,10 @@ export async function openExecutor(options: RigOptions = {}): Promise<Executor> 
               return failed('not_sent', true);
             }
             return options.run ? options.run(request) : answered({ id: `T-${request.callId}` });
+          },
+          probe: async (request) => {
+            probes.push(request);
+            return options.probe ? options.probe(request) : { kind: 'cannot_tell', evidence: 'no probe' };
           },
         },
       }),
@@ -235,6 +243,7 @@ export async function openExecutor(options: RigOptions = {}): Promise<Executor> 
   return {
     ...harness,
     attempts,
+    probes,
     messagesOf,
     settlements,
     cancel: (callIds, own = {}) =>

@@ -14,6 +14,7 @@ import { RunProgressReader } from './adapters/run-progress-reader.ts';
 import { RunStreams } from './adapters/run-streams.ts';
 import { RunViews } from './adapters/run-views.ts';
 import { ToolCatalogue } from './adapters/tool-catalogue.ts';
+import { UnknownDesk } from './adapters/unknown-desk.ts';
 import { Watchers } from './adapters/watchers.ts';
 import { publishWorkspaces } from './adapters/workspaces.ts';
 import { GatewayIntake } from './gateway-intake.ts';
@@ -32,6 +33,7 @@ import { RunEventsController } from './http/run-events.controller.ts';
 import { RunsController } from './http/runs.controller.ts';
 import * as tokens from './http/tokens.ts';
 import { ToolsController } from './http/tools.controller.ts';
+import { UnknownsController } from './http/unknowns.controller.ts';
 import { WatchersLifecycle } from './http/watchers.lifecycle.ts';
 
 export interface GatewayDoorOptions {
@@ -74,6 +76,7 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
           RunsController,
           RunEventsController,
           CallsController,
+          UnknownsController,
           ApprovalsController,
           ToolsController,
           OperationsController,
@@ -88,6 +91,7 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
           value(tokens.VIEWS, views),
           value(tokens.READS, reads),
           value(tokens.APPROVAL_DESK, new ApprovalDesk(reads, exchange, clock)),
+          value(tokens.UNKNOWN_DESK, new UnknownDesk({ reads, views, exchange, clock })),
           value(tokens.TOOLS, tools),
           value(tokens.BODY_LIMITS, { ...DEFAULT_JSON_LIMITS, maxBytes }),
           value(tokens.VERSION, packageVersion()),

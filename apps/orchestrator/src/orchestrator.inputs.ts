@@ -9,12 +9,14 @@ export const ACCEPTED = [
   'CancelRun',
   'ResumeRun',
   'CompensateRun',
+  'ResolveCall',
   'TurnCompleted',
   'TurnFailed',
   'ApprovalRequested',
   'ApprovalDecided',
   'CallSettled',
   'CallCancellation',
+  'CallReconciled',
 ] as const;
 export type OrchestratorMessage = (typeof ACCEPTED)[number];
 
@@ -32,6 +34,7 @@ export function inputOf({ message, delivery }: Incoming<OrchestratorMessage>): I
       return { ...about, callId: message.callId!, type: message.type, data: message.data } as Input;
     case 'CallSettled':
     case 'CallCancellation':
+    case 'CallReconciled':
       return {
         ...about,
         callId: message.callId!,

@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { callIdSchema, callStatusSchema, runIdSchema, runStatusSchema, tenantSchema } from '#contracts';
+import { callIdSchema, runIdSchema, runStatusSchema, SETTLED_STATUSES, tenantSchema } from '#contracts';
 import type { Database } from '#persistence';
 import type { ReadPort } from '#runtime';
 import { listCalls } from './adapters/list-calls.query.ts';
+import { listUnknowns } from './adapters/list-unknowns.query.ts';
 import { readCall, readCallsOfRuns } from './adapters/read-calls.query.ts';
 import { readProgress } from './adapters/read-progress.query.ts';
 import { readRun, readRuns } from './adapters/read-runs.query.ts';
 import { showProgress, type ProgressView } from './domain/show-progress.ts';
-import { showCall, showRun, type CallView, type RunView } from './domain/show-views.ts';
+import { showCall, showRun, showUnknown, type UnknownView, type CallView, type RunView } from './domain/show-views.ts';
 
 const runQuestion = z.object({ tenant: tenantSchema, runId: runIdSchema });
 const callQuestion = z.object({ tenant: tenantSchema, callId: callIdSchema });
@@ -25,10 +26,12 @@ const callsQuestion = z.object({
   limit: z.int().min(1).max(500).default(50),
   after: callIdSchema.optional(),
   runId: runIdSchema.optional(),
-  status: z.enum(['proposed', 'asked', 'granted', ...callStatusSchema.options]).optional(),
+  status: z.enum(['proposed', 'asked', 'granted', ...SETTLED_STATUSES]).optional(),
   tool: z.string().max(256).optional(),
   principal: z.string().max(128).optional(),
 });
+
+const unknownsQuestion = callsQuestion.pick({ tenant: true, limit: true, after: true });
 
 export interface Page<T> {
   readonly items: readonly T[];
@@ -78,6 +81,15 @@ export function stateStoreReads(database: Database): ReadPort {
       const calls = await listCalls(database, question);
       return {
         items: calls.map(showCall),
+        next: calls.length === question.limit ? calls.at(-1)!.call_id : null,
+      };
+    },
+
+    async unknowns(args: unknown): Promise<Page<UnknownView>> {
+      const question = unknownsQuestion.parse(args);
+      const calls = await listUnknowns(database, question);
+      return {
+        items: calls.map(showUnknown),
         next: calls.length === question.limit ? calls.at(-1)!.call_id : null,
       };
     },

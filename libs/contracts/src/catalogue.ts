@@ -4,6 +4,7 @@ import { CALL_ROWS } from './catalogue/call.rows.ts';
 import { MODEL_ROWS } from './catalogue/model.rows.ts';
 import type { CatalogueRow } from './catalogue/catalogue-row.ts';
 import { RUN_ROWS } from './catalogue/run.rows.ts';
+import { UNKNOWN_ROWS } from './catalogue/unknown.rows.ts';
 
 export type { CatalogueRow, KeyKind } from './catalogue/catalogue-row.ts';
 
@@ -13,6 +14,7 @@ export const CATALOGUE = {
   ...MODEL_ROWS,
   ...CALL_ROWS,
   ...APPROVAL_ROWS,
+  ...UNKNOWN_ROWS,
 } as const satisfies Record<string, CatalogueRow>;
 
 export type MessageType = keyof typeof CATALOGUE;

@@ -41,6 +41,54 @@ export type UndoMapping = Extract<z.infer<typeof compensationSchema>, { tool: st
 
 const localExecution = z.object({ kind: z.literal('local'), pool: name.default('default') });
 
+/** A JSON pointer, `""` = the whole. */
+const pointer = z.string().regex(/^(\/.*)?$/, 'expected a JSON pointer');
+/** When an answer of the probe says so: everything that is given here must hold. Without `status`: any 2xx. */
+const probeAnswer = z.strictObject({
+  status: z.array(z.int().min(200).max(599)).min(1).optional(),
+  pointer: pointer.optional(),
+  /** One of these stands at `pointer`. */
+  values: z
+    .array(z.union([z.string(), z.number(), z.boolean(), z.null()]))
+    .min(1)
+    .optional(),
+});
+
+/** How to find out afterwards whether a write happened: a read that the executor makes. */
+const reconcile = z.strictObject({
+  /** Absent: a local tool's `reconcile` function. */
+  http: z
+    .strictObject({
+      /** May hold `{operationKey}`, `{argument}` and `${ENV_NAME}`, as may the headers. */
+      url: z.string().min(1),
+      headers: z.record(z.string(), z.string()).optional(),
+      applied: probeAnswer,
+      notApplied: probeAnswer.optional(),
+      partly: probeAnswer.optional(),
+      /** Pointer to the result of the write within an answer that says "applied". */
+      result: pointer.optional(),
+      /** Pointer to the list of what was done within an answer that says "partly". */
+      items: pointer.optional(),
+    })
+    .optional(),
+  /** "Not applied" is final: the probe voids the key, or the tool refuses a late request by its fence or deadline. */
+  final: z.boolean().default(false),
+  /** The write can happen in part. */
+  partialEffect: z.boolean().default(false),
+  timeoutMs: z.int().min(1).max(60_000).default(5_000),
+  /** Looks before the call is reported as unknown, with doubling pauses from `firstMs` to `capMs`. */
+  tries: z.int().min(1).max(10).default(3),
+  firstMs: z.int().min(1).default(200),
+  capMs: z.int().min(1).default(5_000),
+  /** Pause between later looks, doubling up to a quarter of an hour; after `forMs` it is left to a person. */
+  everyMs: z.int().min(1).default(30_000),
+  forMs: z
+    .int()
+    .min(0)
+    .max(30 * 86_400_000)
+    .default(86_400_000),
+});
+
 /** The immutable definition of one tool version; its RFC 8785 digest is the contract digest. */
 export const toolContractSchema = z.strictObject({
   namespace: name,
@@ -102,6 +150,16 @@ export const toolContractSchema = z.strictObject({
       z.strictObject({ mode: z.literal('none') }),
     ])
     .default({ mode: 'natural' }),
+  reconcile: reconcile.optional(),
+  /** What holds while an outcome is unknown. */
+  onUnknown: z
+    .strictObject({
+      /** `keep`: nobody else writes the resources until the outcome is known. */
+      holds: z.enum(['keep', 'continue']).default('keep'),
+      /** Two people must say the same before an unknown outcome is decided. */
+      fourEyes: z.boolean().default(false),
+    })
+    .optional(),
   /** The reason why there is neither reconcile nor compensation, for a write. */
   noUndoReason: z.string().optional(),
   /** A governed call that takes the effect back; absent = nothing does. */
@@ -128,6 +186,8 @@ export const toolContractSchema = z.strictObject({
 });
 export type ToolContract = z.infer<typeof toolContractSchema>;
 export type ToolContractInput = z.input<typeof toolContractSchema>;
+
+export type Reconcile = NonNullable<ToolContract['reconcile']>;
 
 export const toolName = (contract: Pick<ToolContract, 'namespace' | 'name'>): string =>
   `${contract.namespace}.${contract.name}`;

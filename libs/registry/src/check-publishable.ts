@@ -2,6 +2,7 @@ import { isRead, toolKey, type ToolContract } from '#contracts';
 import { CountersignError, type ErrorDetail } from '#kernel';
 import { compensationFaults, undoFaults } from './rules/compensation.rules.ts';
 import { executionFaults } from './rules/execution.rules.ts';
+import { reconcileFaults } from './rules/reconcile.rules.ts';
 import { safetyFaults } from './rules/safety.rules.ts';
 import { schemaFaults } from './rules/schema.rules.ts';
 import { textFaults } from './rules/text.rules.ts';
@@ -22,6 +23,7 @@ export function publishFaults(contract: ToolContract): PublishFault[] {
     ...schemaFaults(contract),
     ...executionFaults(contract),
     ...compensationFaults(contract),
+    ...reconcileFaults(contract),
   ];
   return isRead(contract) ? [...faults, ...readFaults(contract)] : [...faults, ...safetyFaults(contract)];
 }

@@ -3,6 +3,7 @@ import { issueDetails, toolContractSchema, type ToolContract, type ToolContractI
 import { CountersignError, type ErrorDetail } from '#kernel';
 import { contractDigest } from '#registry';
 import type { Handler, HandlerContext } from './runners/local.runner.ts';
+import type { Probe, ProbeAnswer, ProbeContext } from './runners/probe.runner.ts';
 import { ToolFailure } from './tool-failure.ts';
 import { schemaFromZod } from './schema-from-zod.ts';
 
@@ -19,12 +20,22 @@ export type ToolInput<I extends Schema = Schema> = Omit<ToolContractInput, 'inpu
 type ArgumentsOf<I> = I extends z.ZodType ? z.output<I> : Readonly<Record<string, unknown>>;
 export type TypedHandler<I extends Schema> = (args: ArgumentsOf<I>, context: HandlerContext) => Promise<unknown>;
 
+export type TypedProbe<I extends Schema> = (args: ArgumentsOf<I>, context: ProbeContext) => Promise<ProbeAnswer>;
+/** A local tool that can be asked what became of a write. */
+export interface Functions<I extends Schema> {
+  readonly run: TypedHandler<I>;
+  /** Reads only: it may be called again and again, by other processes too. */
+  readonly reconcile: TypedProbe<I>;
+}
+
 /** One tool version with, for local tools, the function that runs it. */
 export interface DefinedTool {
   readonly contract: ToolContract;
   /** RFC 8785 SHA-256 of the contract. */
   readonly digest: string;
   readonly handler?: Handler;
+  /** Answers what became of a write whose outcome is unknown. */
+  readonly probe?: Probe;
 }
 
 const BRAND = Symbol.for('countersign.defined-tool');
@@ -34,11 +45,16 @@ export const isDefinedTool = (value: unknown): value is DefinedTool =>
   typeof value === 'object' && value !== null && (value as { [BRAND]?: unknown })[BRAND] === true;
 
 /**
- * Makes a tool from its contract and, for `execution.kind: local`, its handler. A zod `input` also checks and types
- * the handler's arguments.
+ * Makes a tool from its contract and, for `execution.kind: local`, its handler, or `{run, reconcile}` where the
+ * contract's `reconcile` names no HTTP request. A zod `input` also checks and types the arguments of both.
  * @throws CountersignError INVALID_ARGS that names the tool, the place and the remedy of each fault
  */
-export function defineTool<I extends Schema>(input: ToolInput<I>, handler?: TypedHandler<I>): DefinedTool {
+export function defineTool<I extends Schema>(
+  input: ToolInput<I>,
+  functions?: TypedHandler<I> | Functions<I>,
+): DefinedTool {
+  const handler = typeof functions === 'function' ? functions : functions?.run;
+  const probe = typeof functions === 'function' ? undefined : functions?.reconcile;
   const label = labelOf(input);
   const faults: ErrorDetail[] = [];
   const schemaOf = (schema: Schema, place: 'input' | 'output'): JsonSchema => {
@@ -75,10 +91,32 @@ export function defineTool<I extends Schema>(input: ToolInput<I>, handler?: Type
       message: 'only a local tool has a handler; remove it or set kind to "local"',
     });
   }
+  if (parsed.data) faults.push(...probeFaults(parsed.data, probe !== undefined));
   if (faults.length > 0 || !parsed.success) throw faulty(label, faults);
   const contract = deepFreeze(parsed.data);
   const run = handler && typedHandler(input.input, handler as TypedHandler<Schema>);
-  return Object.freeze({ contract, digest: contractDigest(contract), ...(run ? { handler: run } : {}), [BRAND]: true });
+  const look = probe && typedProbe(input.input, probe as TypedProbe<Schema>);
+  return Object.freeze({
+    contract,
+    digest: contractDigest(contract),
+    ...(run ? { handler: run } : {}),
+    ...(look ? { probe: look } : {}),
+    [BRAND]: true,
+  });
+}
+
+function probeFaults({ reconcile, execution }: ToolContract, hasProbe: boolean): ErrorDetail[] {
+  const path = '/reconcile';
+  if (hasProbe && (!reconcile || reconcile.http)) {
+    const message =
+      'a reconcile function needs "reconcile" in the contract, without "http"; add it, or remove the function';
+    return [{ path, rule: 'probe', message }];
+  }
+  if (!hasProbe && reconcile && !reconcile.http && execution.kind === 'local') {
+    const message = 'names no HTTP request: give { run, reconcile } to defineTool, or set "http"';
+    return [{ path, rule: 'probe', message }];
+  }
+  return [];
 }
 
 /** A contract from a file, for a tool that needs no handler. */
@@ -114,6 +152,14 @@ function typedHandler(schema: Schema, handler: TypedHandler<Schema>): Handler {
       code: 'INVALID_ARGS',
       noEffect: true,
     });
+  };
+}
+
+function typedProbe(schema: Schema, probe: TypedProbe<Schema>): Probe {
+  if (!isZod(schema)) return probe as Probe;
+  return async (args, context) => {
+    const parsed = schema.safeParse(args);
+    return parsed.success ? probe(parsed.data as never, context) : { outcome: 'cannot_tell' };
   };
 }
 

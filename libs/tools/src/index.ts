@@ -4,6 +4,7 @@ export {
   defineTool,
   isDefinedTool,
   type DefinedTool,
+  type TypedProbe,
   type ToolInput,
   type TypedHandler,
 } from './define-tool.ts';
@@ -11,6 +12,7 @@ export { createRunner, secretValues, type RunnerOptions } from './runners/create
 export { failureText, plainText } from './runners/failure-text.ts';
 export { neededEnv } from './runners/http-request.ts';
 export type { Handler, HandlerContext } from './runners/local.runner.ts';
+export type { Probe, ProbeAnswer, ProbeContext } from './runners/probe.runner.ts';
 export { toPlainJson } from './runners/plain-json.ts';
 export * from './runners/runner.port.ts';
 export { ToolFailure, type ToolFailureOptions } from './tool-failure.ts';

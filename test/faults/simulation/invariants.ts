@@ -1,4 +1,4 @@
-import type { CallSettled } from '#contracts';
+import type { Effect, ShownStatus } from '#contracts';
 import { isOut, isSettled } from '../../../apps/orchestrator/src/domain/run-state.ts';
 import { outcomeOf } from '../../../apps/orchestrator/src/domain/outcome.ts';
 import type { Emission } from '../../../apps/orchestrator/src/domain/saga.types.ts';
@@ -40,7 +40,10 @@ export function faultsOf(ring: Ring): string[] {
   return faults;
 }
 
-type Told = Pick<CallSettled, 'status' | 'effect' | 'replayed'> & {
+type Told = {
+  readonly status: ShownStatus;
+  readonly effect: Effect;
+  readonly replayed: boolean;
   readonly callId: string;
   readonly effectClass: string | null;
 };

@@ -45,10 +45,24 @@ export interface CallView extends CallSummary {
   readonly attempts?: number;
   readonly durationMs?: number | null;
   readonly contractDigest?: string | null;
+  /** Only of a call whose outcome was unknown. */
+  readonly reconciliation?: {
+    readonly by: string;
+    readonly person: string | null;
+    readonly proposed: string | null;
+    readonly evidence: string;
+    readonly at: string;
+  };
   readonly result?:
     | { readonly ok: true; readonly data: unknown }
     | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } }
     | null;
+}
+
+export interface UnknownView extends CallView {
+  readonly since: string | null;
+  readonly ageMs: number;
+  readonly needsHuman: boolean;
 }
 
 export interface ApprovalView {

@@ -1,5 +1,5 @@
 import type { Sql } from '#persistence';
-import type { PreparedCall } from '../domain/prepared-call.ts';
+import { repeatOf, type PreparedCall } from '../domain/prepared-call.ts';
 import { packed } from './packed-bytes.ts';
 
 export interface IntentRequest {
@@ -107,7 +107,7 @@ function input(requests: readonly IntentRequest[]): unknown[] {
     claims.map((c) => c.effectClass),
     calls.map((call) => call.keyHash),
     claims.map((c) => c.argsDigest),
-    calls.map((call) => call.contract.idempotency.mode),
+    calls.map((call) => repeatOf(call.contract)),
     calls.map((call) => arrayLiteral(call.holds)),
     calls.map((call) => call.leaseMs),
     messages.starts,

@@ -26,23 +26,24 @@ import { sweepCalls, type LapsedCall } from './sweep-calls.query.ts';
  *   returned         queued | intended                   journal_intend (a higher decisionNo)
  *   intended         succeeded | failed | outcome_unknown  journal_settle (its owner, its epoch)
  *   queued, intended the same, another owner, epoch + 1  journal_sweep (the lease has ended)
- *   succeeded, failed, outcome_unknown, settled cancelled: final here
+ *   succeeded, failed, outcome_unknown, settled cancelled: final here; what is found out of an unknown one:
+ *     reconciliation.repository.ts
  *
  * J1  one row, one state, one settlement per callId; a repeat is answered with the stored bytes.
  * J2  a grant (jti) is used once, an approval's use once; the use commits with the intent. Replays and joins spend theirs.
  * J3  per (tenant, tool, class, key) one generation runs; it belongs to one call.
  * J4  a failure proved without effect closes the generation, the next intent opens the following one; success and
- *     unknown never reopen.
+ *     unknown never reopen, unless an unknown one is found out not to have happened (U3).
  * J5  per (tenant, resource) one holder; the fence grows with each holder and each takeover, and never falls.
  * J6  an intent takes grant, holds and operation together or gives all back and waits as `queued`.
  * J7  a key that has succeeded answers its record, one that is unknown answers unknown, other arguments are a conflict:
  *     none of them acts.
  * J8  expiry and leases are judged by the database's now() alone.
  * J9  an outcome is written only by the owner of the lease, under its epoch, and its message is a row of the same commit.
- * J10 holds end with the outcome; an unknown outcome keeps them.
+ * J10 holds end with the outcome; an unknown outcome keeps them until it is found out, unless the contract says `continue`.
  * J11 a tool runs outside every transaction, after the commit of its intent and before the one of its outcome.
  * J12 what a dead owner left is taken over only after its lease: repeated with the same key where that is harmless,
- *     else recorded as unknown.
+ *     asked for by the contract's probe, else recorded as unknown.
  * J13 a cancelled call never gets an intent; a call with an intent is never `cancelled`, only told to stop.
  */
 export class JournalRepository {

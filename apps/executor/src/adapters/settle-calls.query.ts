@@ -1,6 +1,6 @@
 import type { OutgoingMessage } from '#contracts';
 import type { Sql } from '#persistence';
-import type { GrantedCall } from '../domain/prepared-call.ts';
+import type { GrantedCall, PreparedCall } from '../domain/prepared-call.ts';
 import type { Ending } from '../domain/settlement.ts';
 import { packed } from './packed-bytes.ts';
 
@@ -80,6 +80,10 @@ const OPERATION = {
 } as const;
 const byCallId = (a: Outcome, b: Outcome): number => (a.call.callId < b.call.callId ? -1 : 1);
 
+/** Where the contract is not at hand, holds are kept: that costs time, never an overlap. */
+const keepsHolds = (call: GrantedCall | PreparedCall): boolean =>
+  !('contract' in call) || call.contract.onUnknown?.holds !== 'continue';
+
 function input(outcomes: readonly Outcome[]): unknown[] {
   const calls = outcomes.map(({ call }) => call);
   const claims = calls.map((call) => call.claims);
@@ -91,7 +95,7 @@ function input(outcomes: readonly Outcome[]): unknown[] {
     outcomes.map((o) => o.epoch),
     outcomes.map((o) => o.ending.status),
     outcomes.map((o) => (o.ownsOperation ? OPERATION[o.ending.status] : null)),
-    outcomes.map((o) => o.ownsOperation && o.ending.status === 'outcome_unknown'),
+    outcomes.map((o) => o.ownsOperation && o.ending.status === 'outcome_unknown' && keepsHolds(o.call)),
     claims.map((c) => c.tenant),
     claims.map((c) => c.decisionNo),
     calls.map((call) => call.grantDigest),

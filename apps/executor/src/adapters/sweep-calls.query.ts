@@ -9,7 +9,7 @@ export interface LapsedCall {
   readonly leaseMs: number;
   /** Owners that may have begun to act, this one included. */
   readonly attempts: number;
-  readonly repeat: 'natural' | 'key' | 'none';
+  readonly repeat: 'natural' | 'key' | 'probe' | 'none';
   /** The stored CallGranted. */
   readonly message: Buffer;
   readonly fences: Readonly<Record<string, number>> | null;

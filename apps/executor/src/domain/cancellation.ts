@@ -72,6 +72,14 @@ export function saidOf(status: Ending['status'], write: boolean, outcome: RunOut
   return write ? { state: 'unknown', evidence: 'no_answer' } : { state: 'acknowledged', evidence: 'read_stopped' };
 }
 
+/** What the probe of a stopped call proves. */
+export function saidByProbe(status: Ending['status']): Said {
+  if (status === 'succeeded') return { state: 'completed_anyway', evidence: 'tool_answered' };
+  return status === 'outcome_unknown'
+    ? { state: 'unknown', evidence: 'no_answer' }
+    : { state: 'acknowledged', evidence: 'tool_vouched' };
+}
+
 const AFTER: Readonly<Record<string, Said['state']>> = {
   succeeded: 'completed_anyway',
   outcome_unknown: 'unknown',

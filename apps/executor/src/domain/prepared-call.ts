@@ -1,4 +1,4 @@
-import { isRead, toolName, type Message, type ToolContract } from '#contracts';
+import { decodeMessage, isRead, toolName, type Message, type ToolContract } from '#contracts';
 import { digestText } from '#kernel';
 import type { GrantClaims } from '#grants';
 
@@ -50,6 +50,15 @@ export function grantedCall(granted: Message<'CallGranted'>, claims: GrantClaims
 export function storedClaims(granted: Message<'CallGranted'>): GrantClaims {
   return JSON.parse(Buffer.from(granted.data.grant.split('.')[1]!, 'base64url').toString('utf8')) as GrantClaims;
 }
+
+export function storedCall(message: Buffer, leaseMs = 0): GrantedCall {
+  const granted = decodeMessage(message) as Message<'CallGranted'>;
+  return grantedCall(granted, storedClaims(granted), leaseMs);
+}
+
+/** What may follow when nobody knows whether the effect happened. */
+export const repeatOf = ({ idempotency, reconcile }: ToolContract): 'natural' | 'key' | 'probe' | 'none' =>
+  idempotency.mode === 'none' && reconcile ? 'probe' : idempotency.mode;
 
 export function prepareCall(
   granted: Message<'CallGranted'>,

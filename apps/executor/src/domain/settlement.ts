@@ -54,13 +54,19 @@ export const conflictEnding = (): Ending => ({
   effect: 'none',
   error: executorError('IDEMPOTENCY_CONFLICT', 'The operation key was used before with other arguments.'),
 });
-export const unknownEnding = (attempts: number, durationMs = 0): Ending => ({
+/** @param looking the runtime goes on finding out; else nobody but a person can */
+export const unknownEnding = (attempts: number, durationMs = 0, looking = false): Ending => ({
   ...without,
   status: 'outcome_unknown',
   effect: 'unknown',
   attempts,
   durationMs,
-  error: executorError('OUTCOME_UNKNOWN'),
+  error: looking
+    ? {
+        ...executorError('OUTCOME_UNKNOWN', `${ERROR_CODES.OUTCOME_UNKNOWN.meaning} It is being found out.`),
+        humanTakeover: false,
+      }
+    : executorError('OUTCOME_UNKNOWN'),
 });
 /** The operation's outcome is unknown since an earlier call: this one joins its reconciliation, and never runs. */
 export const joinEnding = (): Ending => ({ ...unknownEnding(0), replayed: true });

@@ -1,10 +1,10 @@
 import type { ResultViews, ToolContract } from '#contracts';
 import type { Runner } from '#tools';
 
-export type { RunOutcome, RunRequest, StopRequest } from '#tools';
+export type { ProbeOutcome, ProbeRequest, RunOutcome, RunRequest, StopRequest } from '#tools';
 
-/** What the executor needs of `#tools`: one attempt at one call, and the views of its result. */
-export type ToolRunner = Pick<Runner, 'run'>;
+/** What the executor needs of `#tools`: one attempt at one call, a look at what became of it, and the views of its result. */
+export type ToolRunner = Pick<Runner, 'run' | 'probe'>;
 
 export type ViewMaker = (
   contract: ToolContract,

@@ -20,8 +20,8 @@ create table call (
   class text not null check (class in ('read', 'call', 'undo')),
   key_hash text not null,
   args_digest text not null,
-  -- What may be done when it is unknown whether the effect happened: the contract's idempotency.
-  repeat text not null check (repeat in ('natural', 'key', 'none')),
+  -- What may be done when it is unknown whether the effect happened: the contract's idempotency; probe = none, but it can be asked.
+  repeat text not null check (repeat in ('natural', 'key', 'probe', 'none')),
   holds text[] not null default '{}',
   lease_owner text,
   lease_epoch integer not null default 1,
@@ -80,6 +80,45 @@ create table call_result (
   call_id text collate "C" primary key,
   settlement bytea not null
 ) with (toast_tuple_target = 8160);
+
+-- What became known of unknown outcomes: one row for each call that settled as outcome_unknown, and none for others
+-- (adapters/reconciliation.repository.ts lists the states and their promises, U1 …).
+create table reconciliation (
+  call_id text collate "C" primary key,
+  tenant text not null,
+  pool text not null,
+  -- The call that acted: this one, or the one that it joined.
+  owner_id text collate "C" not null,
+  state text not null default 'open' check (state in ('open', 'needs_human', 'succeeded', 'failed', 'partially_applied')),
+  -- Counts what was said of the call after its settlement.
+  amendment integer not null default 0,
+  -- Grows with each look: one that is no longer the last decides nothing.
+  epoch integer not null default 0,
+  looks integer not null default 0,
+  -- When the next look is due, which is after the end of the present one's lease; null = nobody looks.
+  next_look timestamptz,
+  since timestamptz not null default now(),
+  -- The last CallReconciled; and, once decided, what repeats of the operation key are answered with.
+  said bytea,
+  record bytea,
+  check (next_look is null or state in ('open', 'needs_human'))
+);
+create index reconciliation_due on reconciliation (pool, next_look) where next_look is not null;
+create index reconciliation_open on reconciliation (pool, since) where state in ('open', 'needs_human');
+create index reconciliation_owner on reconciliation (owner_id);
+
+create table reconciliation_evidence (
+  call_id text collate "C" not null,
+  no bigint generated always as identity,
+  source text not null check (source in ('probe', 'person', 'late_answer')),
+  command_id text,
+  person text,
+  resolution text,
+  evidence text not null,
+  at timestamptz not null default now(),
+  primary key (call_id, no),
+  unique (call_id, command_id)
+);
 
 create type intent_input as (
   call_id text, tenant text, action text, epoch integer, decision_no integer, grant_digest text, jti text, expires_at bigint,

@@ -242,7 +242,8 @@ begin
            (select json_object_agg(h.resource, h.fence) from resource_hold h
              where h.tenant = i.tenant and h.resource = any (i.holds) and h.holder = i.call_id) end,
          case when c.mode = 'replay' and i.call_id = any (answering) then
-           (select convert_from(s.settlement, 'UTF8') from operation o join call_result s on s.call_id = o.call_id
+           (select convert_from(coalesce(n.record, s.settlement), 'UTF8')
+              from operation o join call_result s on s.call_id = o.call_id left join reconciliation n on n.call_id = o.call_id
              where o.tenant = i.tenant and o.tool = i.tool and o.class = i.class and o.key_hash = i.key_hash)
               when c.settled_at is not null then
            (select convert_from(s.settlement, 'UTF8') from call_result s where s.call_id = i.call_id) end

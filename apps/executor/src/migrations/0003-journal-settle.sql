@@ -70,6 +70,16 @@ begin
     returning call_id)
   select coalesce(array_agg(t.call_id), '{}') into changed from stored t;
 
+  -- U1: what ended as unknown is looked for from now on, in this commit.
+  if 'outcome_unknown' = any (p_states) then
+    insert into reconciliation (call_id, tenant, pool, owner_id, next_look)
+    select c.call_id, c.tenant, c.pool, case when c.mode = 'join' then coalesce(o.call_id, c.call_id) else c.call_id end, now()
+      from call c left join operation o
+           on o.tenant = c.tenant and o.tool = c.tool and o.class = c.class and o.key_hash = c.key_hash
+     where c.call_id = any (changed) and c.state = 'outcome_unknown'
+    on conflict (call_id) do nothing;
+  end if;
+
   if cardinality(changed) = cardinality(p_call_ids) then
     insert into outgoing (topics, keys, partition_keys, lengths, body)
     values (p_topics, p_call_ids, p_partition_keys, p_lengths, p_body) returning id into outgoing_id;
@@ -124,7 +134,8 @@ begin
          (select json_object_agg(h.resource, h.fence) from resource_hold h
            where h.tenant = c.tenant and h.resource = any (c.holds) and h.holder = c.call_id),
          case when c.mode = 'replay' then
-           (select convert_from(s.settlement, 'UTF8') from operation o join call_result s on s.call_id = o.call_id
+           (select convert_from(coalesce(n.record, s.settlement), 'UTF8')
+              from operation o join call_result s on s.call_id = o.call_id left join reconciliation n on n.call_id = o.call_id
              where o.tenant = c.tenant and o.tool = c.tool and o.class = c.class and o.key_hash = c.key_hash) end,
          (extract(epoch from now() - c.queued_at) * 1000)::double precision, c.stop_asked
     from call c join call_request q on q.call_id = c.call_id

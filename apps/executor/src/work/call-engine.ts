@@ -1,12 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Reconcile } from '#contracts';
 import { faults } from '#kernel';
 import { errorFields, type Log } from '#runtime';
-import { insteadOfRepeat, saidOf } from '../domain/cancellation.ts';
+import { afterProbe, endingOfProbe, isCertain } from '../domain/after-probe.ts';
+import { quickPauseMs } from '../domain/look-plan.ts';
+import { insteadOfRepeat, saidByProbe, saidOf } from '../domain/cancellation.ts';
 import { nextStep, pauseBefore, type NextStep } from '../domain/next-step.ts';
-import type { PreparedCall } from '../domain/prepared-call.ts';
+import { repeatOf, type PreparedCall } from '../domain/prepared-call.ts';
 import { executorError, unknownEnding, type Ending } from '../domain/settlement.ts';
 import type { RunOutcome, ToolRunner, ViewMaker } from '../domain/tool-runner.port.ts';
 import type { Lease, LeaseKeeper } from './lease-keeper.ts';
+import type { Probed, Prober } from './prober.ts';
 import type { StopSwitch } from './stop-switch.ts';
 
 export interface CallEngineOptions {
@@ -17,6 +21,9 @@ export interface CallEngineOptions {
   /** Milliseconds of lease beyond the tool's timeout when a request is sent. */
   readonly marginMs: number;
   readonly random: () => number;
+  readonly prober: Prober;
+  /** An attempt came back when the call was no longer ours: evidence, if the outcome is unknown to its new owner. */
+  readonly onLate: (call: PreparedCall, outcome: RunOutcome) => void;
 }
 
 export interface Act {
@@ -40,32 +47,64 @@ export class CallEngine {
     this.#options = options;
   }
 
-  /** Null: the call is no longer ours; what came back is dropped, never written over another's outcome. */
+  /** Null: the call is no longer ours; what came back is handed to `onLate`, never written over another's outcome. */
   async run(act: Act): Promise<Ending | null> {
     const { call } = act;
-    const { retry, idempotency } = call.contract;
+    const { retry, idempotency, reconcile } = call.contract;
     const started = performance.now();
+    const spent = (): number => performance.now() - started;
     const allowed = Math.max(retry.attempts, act.earlier + 1);
     let maybeBefore = act.earlier > 0;
-    for (let made = act.earlier + 1; ; made++) {
-      const outcome = await this.#attempt(act, made);
-      if (outcome === null) return null;
-      const next = nextStep(outcome, { write: call.write, repeat: idempotency.mode, made, allowed, maybeBefore });
-      const step = next.kind === 'repeat' && act.stop.asked ? insteadOfRepeat(next.maybe) : next;
-      if (step.kind !== 'repeat') return this.#ending(act, outcome, step, made, performance.now() - started);
-      maybeBefore = step.maybe;
-      const asked = outcome.kind === 'failed' ? outcome.error.retryAfterMs : null;
-      const ms = pauseBefore(made + 1, retry, asked, this.#options.random());
-      await this.#pause(ms, act);
-      if (act.stop.asked) {
-        const last = insteadOfRepeat(maybeBefore);
-        return this.#ending(act, outcome, last, made, performance.now() - started);
+    let made = act.earlier;
+    // What an earlier owner may have sent must not be sent again before the probe has said that it never arrives.
+    let askFirst = maybeBefore && repeatOf(call.contract) === 'probe';
+    for (;;) {
+      if (!askFirst) {
+        made++;
+        const outcome = await this.#attempt(act, made);
+        if (outcome === null) return null;
+        const next = nextStep(outcome, { write: call.write, repeat: idempotency.mode, made, allowed, maybeBefore });
+        let step = next.kind === 'repeat' && act.stop.asked ? insteadOfRepeat(next.maybe) : next;
+        if (step.kind === 'repeat') {
+          maybeBefore = step.maybe;
+          await this.#pause(act, made, outcome);
+          if (!act.stop.asked) continue;
+          step = insteadOfRepeat(maybeBefore);
+        }
+        if (step.kind !== 'unknown' || !reconcile || !act.lease) return this.#ending(act, outcome, step, made, spent());
       }
+      askFirst = false;
+      const found = await this.#findOut(act, act.lease!, reconcile!);
+      if (found === null) return null;
+      const tries = { final: reconcile!.final, made, allowed };
+      const after = afterProbe(found.kind, tries);
+      if (after === 'again' && !act.stop.asked) maybeBefore = false;
+      else
+        return this.#probed(act, endingOfProbe(after === 'again' ? 'not_applied' : after, found.result, made, spent()));
+    }
+  }
+
+  #probed(act: Act, ending: Ending): Ending {
+    return act.stop.asked ? { ...ending, cancellation: saidByProbe(ending.status) } : ending;
+  }
+
+  /** Looks until one answer is certain or the tries are over, under the call's lease. Null: the lease is lost. */
+  async #findOut(act: Act, lease: Lease, reconcile: Reconcile): Promise<Probed | null> {
+    const needed = reconcile.timeoutMs + this.#options.marginMs;
+    for (let tries = 1; ; tries++) {
+      if (!(await this.#options.leases.ensure(lease, Math.min(needed, lease.leaseMs / 2)))) return null;
+      const probed = await this.#options.prober.probe(act.call, lease.signal);
+      if (lease.signal.aborted) return null;
+      if (isCertain(probed.kind, reconcile.final) || tries >= reconcile.tries) return probed;
+      const ms = quickPauseMs(reconcile, tries) * (0.5 + this.#options.random() / 2);
+      await pause(ms, undefined, { signal: lease.signal }).catch(() => undefined);
     }
   }
 
   /** Between attempts; a call that is to stop waits no longer. */
-  async #pause(ms: number, { lease, stop }: Act): Promise<void> {
+  async #pause({ call, lease, stop }: Act, made: number, outcome: RunOutcome): Promise<void> {
+    const asked = outcome.kind === 'failed' ? outcome.error.retryAfterMs : null;
+    const ms = pauseBefore(made + 1, call.contract.retry, asked, this.#options.random());
     const wake = new AbortController();
     stop.whenAsked(() => wake.abort());
     const signal = lease ? AbortSignal.any([lease.signal, wake.signal]) : wake.signal;
@@ -100,10 +139,14 @@ export class CallEngine {
           stop: act.stop,
           ...(fences ? { fence: fences } : {}),
           onSending,
+          onLate: (late) => this.#options.onLate(call, late),
         })
         .catch((error: unknown) => this.#broken(call, error, sending));
       faults.at?.('executor', 'after-answer');
-      if (lease?.signal.aborted) return null;
+      if (lease?.signal.aborted) {
+        this.#options.onLate(call, outcome);
+        return null;
+      }
       if (!tooLate) return outcome;
     }
   }
@@ -141,7 +184,7 @@ export class CallEngine {
     durationMs: number,
   ): Promise<Ending> {
     const base = { replayed: false, attempts, durationMs, error: null, result: null } as const;
-    if (step.kind === 'unknown') return unknownEnding(attempts, durationMs);
+    if (step.kind === 'unknown') return unknownEnding(attempts, durationMs, call.contract.reconcile !== undefined);
     if (step.kind === 'failed') return { ...base, status: 'failed', effect: 'none', error: step.error };
     const effect = call.write ? 'applied' : 'none';
     if (outcome.kind !== 'answered') throw new TypeError('only an answer succeeds');

@@ -21,6 +21,8 @@ export interface OutcomeWriterOptions {
   readonly pool: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** What was to be recorded of a call that is no longer ours. */
+  readonly onLate: (call: GrantedCall, ending: Ending) => void;
 }
 
 /** Records how calls ended, in merged batches, and tells the world only after the commit (J9, J11). */
@@ -45,9 +47,10 @@ export class OutcomeWriter {
     const settlement = settlementOf(call, ending, pool, clock.now());
     const outcome: Outcome = { call, epoch: lease?.epoch ?? 0, ending, settlement, ownsOperation };
     const settled = await this.#untilItIsKnown(outcome, lease);
-    if (settled === null)
+    if (settled === null) {
       log.warn({ callId: call.callId, status: ending.status }, 'outcome not recorded: the call is no longer ours');
-    else if (settled.recorded !== null) await journal.reply([storedSettlement(call.callId, settled.recorded, pool)]);
+      this.#options.onLate(call, ending);
+    } else if (settled.recorded !== null) await journal.reply([storedSettlement(call.callId, settled.recorded, pool)]);
   }
 
   /** While the database is away the outcome is kept and tried again, as long as the call may still be ours. */

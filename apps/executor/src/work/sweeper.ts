@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { decodeMessage, type Message } from '#contracts';
 import { InfrastructureError, type Clock } from '#kernel';
 import { errorFields, type Log, type Worker } from '#runtime';
 import type { JournalRepository } from '../adapters/journal.repository.ts';
 import type { LapsedCall } from '../adapters/sweep-calls.query.ts';
 import { abandonedEnding } from '../domain/cancellation.ts';
-import { grantedCall, storedClaims, type GrantedCall } from '../domain/prepared-call.ts';
+import { storedCall, type GrantedCall, type PreparedCall } from '../domain/prepared-call.ts';
 import { returnGrant } from '../domain/replies.ts';
 import { unknownEnding } from '../domain/settlement.ts';
 import type { CallDesk } from './call-desk.ts';
@@ -69,8 +68,7 @@ export class Sweeper implements Worker {
     const lapsed = await journal.sweep(pool, LIMIT);
     await Promise.all(
       lapsed.map(async (row) => {
-        const granted = decodeMessage(row.message) as Message<'CallGranted'>;
-        const call = grantedCall(granted, storedClaims(granted), row.leaseMs);
+        const call = storedCall(row.message, row.leaseMs);
         const lease = leases.keep(call.callId, row.epoch, row.leaseMs, takenAt);
         log.info({ callId: call.callId, state: row.state, epoch: row.epoch }, 'took over a call whose lease had ended');
         try {
@@ -87,7 +85,8 @@ export class Sweeper implements Worker {
     const { desk, gate, journal, leases, clock, pool } = this.#options;
     if (row.stopAsked && row.mode === 'act') return this.#abandoned(row, call, lease);
     const mustEnd = row.repeat === 'none' && call.claims.effectClass !== 'read';
-    if (row.state === 'intended' && row.mode === 'act' && mustEnd) return this.#unknown(row, call, lease);
+    if (row.state === 'intended' && row.mode === 'act' && mustEnd)
+      return this.#unknown(row, await this.#withContract(call), lease);
 
     const answer = await this.#ask(() =>
       row.state === 'queued' ? gate.check(call.granted) : gate.prepare(call.granted, call.claims),
@@ -109,13 +108,15 @@ export class Sweeper implements Worker {
     if (row.state === 'queued') return desk.wait(held);
     if (row.mode !== 'act') return desk.answer(held, row.mode, row.settlement);
     const tooMany = row.attempts > answer.call.contract.retry.attempts + EXTRA_OWNERS;
-    if (tooMany || (answer.call.write && row.repeat === 'none')) return this.#unknown(row, call, lease);
+    if (tooMany || (answer.call.write && row.repeat === 'none')) return this.#unknown(row, answer.call, lease);
     desk.act(held, row.fences, row.attempts - 1);
   }
 
   /** Maybe sent, and not safe to repeat: said so, at once (G5, G9). */
-  async #unknown(row: LapsedCall, call: GrantedCall, lease: Lease): Promise<void> {
-    await this.#options.writer.write(call, lease, unknownEnding(Math.max(1, row.attempts - 1)), row.mode === 'act');
+  async #unknown(row: LapsedCall, call: GrantedCall | PreparedCall, lease: Lease): Promise<void> {
+    const looking = 'contract' in call && call.contract.reconcile !== undefined;
+    const ending = unknownEnding(Math.max(1, row.attempts - 1), 0, looking);
+    await this.#options.writer.write(call, lease, ending, row.mode === 'act');
     this.#options.leases.drop(lease);
   }
 
@@ -124,6 +125,12 @@ export class Sweeper implements Worker {
     const ending = abandonedEnding(call.claims.effectClass !== 'read', Math.max(1, row.attempts - 1));
     await this.#options.writer.write(call, lease, ending, true);
     this.#options.leases.drop(lease);
+  }
+
+  /** For what the contract says of unknown outcomes; without the registry the call ends all the same. */
+  async #withContract(call: GrantedCall): Promise<GrantedCall | PreparedCall> {
+    const answer = await this.#options.gate.prepare(call.granted, call.claims).catch(() => null);
+    return answer?.kind === 'open' ? answer.call : call;
   }
 
   async #ask(ask: () => Promise<GateAnswer>): Promise<GateAnswer> {

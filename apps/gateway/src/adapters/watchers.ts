@@ -13,6 +13,7 @@ export const WATCHED = [
   'CommandRefused',
   'CallAllowed',
   'CallSettled',
+  'CallReconciled',
   'ApprovalRequested',
   'ApprovalDecided',
   'ApprovalCounted',
@@ -28,6 +29,8 @@ export const keys = {
   started: (tenant: string, runId: string): string => `${tenant} started ${runId}`,
   ended: (tenant: string, runId: string): string => `${tenant} ended ${runId}`,
   settled: (tenant: string, callId: string): string => `${tenant} settled ${callId}`,
+  /** Something became known of an unknown outcome, whoever found it out. */
+  reconciled: (tenant: string, callId: string): string => `${tenant} reconciled ${callId}`,
   /** Policy has judged the call: it was admitted. */
   judged: (tenant: string, callId: string): string => `${tenant} judged ${callId}`,
   /** What a command led to: refusals, decisions of approvals, resumed runs, ways back. */
@@ -42,6 +45,8 @@ function keyOf(message: Watched): string | null {
       return keys.ended(message.tenant, message.runId ?? '');
     case 'CallSettled':
       return keys.settled(message.tenant, message.callId ?? '');
+    case 'CallReconciled':
+      return keys.reconciled(message.tenant, message.callId ?? '');
     case 'CallAllowed':
     case 'ApprovalRequested':
       return keys.judged(message.tenant, message.callId ?? '');

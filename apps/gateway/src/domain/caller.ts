@@ -41,6 +41,9 @@ export const AUDIT_READERS = [ROLES.operator, ROLES.auditor, ROLES.tenantAdmin] 
 /** Who may end a run or go on with it: the one who started it, and those who run the tenant. */
 export const RUN_KEEPERS = [ROLES.agent, ROLES.operator, ROLES.tenantAdmin] as const;
 
+/** Who may say what became of a call whose outcome is unknown. */
+export const RESOLVERS = [ROLES.operator, ROLES.tenantAdmin] as const;
+
 export const hasRole = (caller: Caller, roles: readonly string[]): boolean =>
   caller.principal.roles.some((role) => roles.includes(role));
 

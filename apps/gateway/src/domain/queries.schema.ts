@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { callIdSchema, callStatusSchema, CURSOR_PATTERN, runIdSchema, runStatusSchema } from '#contracts';
+import { callIdSchema, CURSOR_PATTERN, runIdSchema, runStatusSchema, SETTLED_STATUSES } from '#contracts';
 
 const limit = (max: number) =>
   z.coerce
@@ -39,7 +39,7 @@ export const callsQuerySchema = z.strictObject({
   limit: limit(200),
   after,
   runId: runIdSchema.optional(),
-  status: z.enum([...OPEN_CALL_STATUSES, ...callStatusSchema.options]).optional(),
+  status: z.enum([...OPEN_CALL_STATUSES, ...SETTLED_STATUSES]).optional(),
   tool: z
     .string()
     .regex(/^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*(@[0-9A-Za-z.+-]{1,64})?$/, 'expected ns.name or ns.name@version')
@@ -47,6 +47,8 @@ export const callsQuerySchema = z.strictObject({
     .optional()
     .describe('ns.name for all versions, or ns.name@version.'),
 });
+
+export const unknownsQuerySchema = z.strictObject({ limit: limit(200), after });
 
 export const APPROVAL_STATUSES = [
   'pending',

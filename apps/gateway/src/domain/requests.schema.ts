@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { digestSchema, leftoverSchema, onFailureSchema, issueDetails, writtenBudgetsSchema } from '#contracts';
+import {
+  digestSchema,
+  issueDetails,
+  leftoverSchema,
+  MAX_EVIDENCE_CHARS,
+  onFailureSchema,
+  resolutionSchema,
+  writtenBudgetsSchema,
+} from '#contracts';
 import { CountersignError } from '#kernel';
 
 const toolName = z.string().min(1).max(256);
@@ -98,6 +106,19 @@ export type DecisionRequest = z.infer<typeof decisionSchema>;
 
 export const withdrawalSchema = z.strictObject({ reason: z.string().min(1).max(2000).optional() });
 export type WithdrawalRequest = z.infer<typeof withdrawalSchema>;
+
+export const resolveSchema = z.strictObject({
+  resolution: resolutionSchema,
+  evidence: z
+    .string()
+    .min(1)
+    .max(MAX_EVIDENCE_CHARS)
+    .regex(/\S/, 'say how you know')
+    .refine((text) => !text.includes('\0'), 'holds a character that cannot be stored')
+    .describe('How you know: where you looked and what you saw. Other people and the record keep it.'),
+  result: z.unknown().optional().describe('With `applied`: what the tool would have answered.'),
+});
+export type ResolveRequest = z.infer<typeof resolveSchema>;
 
 /** @throws CountersignError INVALID_ARGS with every fault and its JSON pointer */
 export function parseShape<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {

@@ -2,23 +2,25 @@ import { z } from 'zod';
 import {
   callErrorSchema,
   callIdSchema,
-  callStatusSchema,
   cancellationSchema,
   digestSchema,
   driverSchema,
+  effectSchema,
   runIdSchema,
   remainderReasonSchema,
   runOutcomeSchema,
+  resolutionSchema,
   runStatusSchema,
   COMPENSATION_STATUSES,
   TAKEN_BACK_STATUSES,
+  SETTLED_STATUSES,
 } from '#contracts';
 import { ERROR_CODE_NAMES } from '#kernel';
 import { APPROVAL_STATUSES, OPEN_CALL_STATUSES } from './queries.schema.ts';
 
 /** What the API answers. Objects may gain fields; a client ignores what it does not know. */
 const time = z.iso.datetime().describe('RFC 3339');
-const effect = z.enum(['none', 'applied', 'unknown']);
+const effect = effectSchema;
 const accepted = z.literal('accepted').describe('The command is durable; look again for what becomes of it.');
 
 const detail = z.looseObject({
@@ -39,11 +41,21 @@ export const problemSchema = z.looseObject({
   requestId: z.string(),
 });
 
+/** What was found out of a call whose outcome was unknown. */
+const reconciliation = z.looseObject({
+  by: z.enum(['probe', 'person', 'late_answer']),
+  amendment: z.int(),
+  person: z.string().nullable(),
+  proposed: resolutionSchema.nullable().describe('What one person said and another one must confirm.'),
+  evidence: z.string().describe('Words of a person or of the runtime.'),
+  at: time,
+});
+
 export const callSummarySchema = z.looseObject({
   callId: callIdSchema,
   providerCallId: z.string().nullable(),
   tool: z.string().nullable(),
-  status: z.enum(['accepted', ...OPEN_CALL_STATUSES, ...callStatusSchema.options, ...TAKEN_BACK_STATUSES]),
+  status: z.enum(['accepted', ...OPEN_CALL_STATUSES, ...SETTLED_STATUSES, ...TAKEN_BACK_STATUSES]),
   errorCode: z.enum(ERROR_CODE_NAMES).nullable(),
   replayed: z.boolean(),
   effect: effect.nullable(),
@@ -52,6 +64,7 @@ export const callSummarySchema = z.looseObject({
     .nullable()
     .describe('What cancelling the run came to for this call; null = not cancelled, or not known yet.')
     .optional(),
+  reconciliation: reconciliation.optional().describe('Only of a call whose outcome was unknown.'),
 });
 
 export const runViewSchema = z.looseObject({
@@ -60,7 +73,9 @@ export const runViewSchema = z.looseObject({
   agent: z.string().nullable(),
   principal: z.string().nullable(),
   status: z.enum(['accepted', ...runStatusSchema.options]),
-  outcome: runOutcomeSchema.nullable(),
+  outcome: runOutcomeSchema
+    .nullable()
+    .describe('As it is known now: an unknown outcome may be found out after the end.'),
   cause: z.looseObject({ code: z.enum(ERROR_CODE_NAMES), message: z.string() }).nullable(),
   answer: z.string().nullable().describe('Text of a model: untrusted.'),
   taskId: z.string().nullable(),
@@ -110,7 +125,7 @@ const succeeded = z.looseObject({
 const failed = z.looseObject({
   ok: z.literal(false),
   error: z.looseObject({ code: z.enum(ERROR_CODE_NAMES), message: z.string(), details: z.array(detail) }),
-  status: callStatusSchema,
+  status: z.enum(SETTLED_STATUSES),
   effect,
   approvalId: z.string().nullable(),
   retryable: z.boolean(),
@@ -134,6 +149,12 @@ export const callViewSchema = callSummarySchema.extend({
 });
 /** Lists hold no results: read the call for its own. */
 export const listedCallSchema = callViewSchema.omit({ result: true });
+
+export const unknownSchema = listedCallSchema.extend({
+  since: time.nullable().describe('When the outcome became unknown.'),
+  ageMs: z.int(),
+  needsHuman: z.boolean().describe('Nobody but a person can find it out.'),
+});
 
 export const acceptedRunSchema = z.looseObject({ runId: runIdSchema, status: accepted });
 export const acceptedCallSchema = z.looseObject({ runId: runIdSchema, callId: callIdSchema, status: accepted });

@@ -1,4 +1,4 @@
-import type { CallError, CallSettled, Message } from '#contracts';
+import type { CallError, CallSettled, Effect, Message, ShownStatus } from '#contracts';
 
 /** What a caller gets for a settled call. */
 export type CallResult = SucceededResult | FailedResult;
@@ -24,8 +24,8 @@ export interface SucceededResult extends Identified {
 export interface FailedResult extends Identified {
   readonly ok: false;
   readonly error: Pick<CallError, 'code' | 'message' | 'details'>;
-  readonly status: CallSettled['status'];
-  readonly effect: CallSettled['effect'];
+  readonly status: ShownStatus;
+  readonly effect: Effect;
   readonly approvalId: string | null;
   readonly retryable: boolean;
   readonly retryAfterMs: number | null;
@@ -38,8 +38,8 @@ export interface FailedResult extends Identified {
 /** What the result needs of a settlement, from the message or from a stored view. */
 export type Settlement = Pick<
   CallSettled,
-  'status' | 'tool' | 'providerCallId' | 'replayed' | 'effect' | 'approvalId' | 'error' | 'result'
-> & { readonly callId: string; readonly runId: string };
+  'tool' | 'providerCallId' | 'replayed' | 'approvalId' | 'error' | 'result'
+> & { readonly callId: string; readonly runId: string; readonly status: ShownStatus; readonly effect: Effect };
 
 export const settlementOf = (message: Message<'CallSettled'>): Settlement => ({
   ...message.data,

@@ -4,7 +4,7 @@ import { encodeTold, shortApproval, shortCall, type Told } from './stream-cursor
 /**
  * The events that a watcher has not been told yet: the difference between what is known and what was told.
  *
- * E1 what is told of one call comes in the order of its steps, each at most once, and ends with call.settled; steps that
+ * E1 what is told of one call comes in the order of its steps, each at most once, and ends with call.settled, or with what was found out of an unknown outcome; steps that
  *    were overtaken are told when they follow from what is known, and left out when they do not;
  * E2 nothing is told before run.started, and run.ended only after every call that belongs to it (or when `force` says
  *    that it has been waited for long enough);
@@ -24,6 +24,7 @@ export const RUN_EVENT_TYPES = [
   'approval.requested',
   'approval.decided',
   'call.settled',
+  'call.reconciled',
   'compensation.asked',
   'compensation.started',
   'compensation.ended',
@@ -79,13 +80,16 @@ function isComplete({ calls, callCount }: RunProgress): boolean {
 
 /** Steps of a call and of an approval, in order. */
 const CALL = { proposed: 0, decided: 1, settled: 2 } as const;
+/** A step is one character of a cursor: later amendments than these are told once more at the most. */
+const amended = (amendment: number): number => CALL.settled + Math.min(amendment, 33);
 const APPROVAL = { asked: 1, requested: 2, decided: 3 } as const;
 
 type Tell = (type: RunEventType, data: Readonly<Record<string, unknown>>) => void;
 
 function tellCall(callId: string, call: CallProgress, told: Told, tell: Tell): void {
-  const { tool, approvals, settled } = call;
-  if (tool === null || told.calls.get(shortCall(callId)) === CALL.settled) return;
+  const { tool, approvals, settled, reconciled } = call;
+  const last = reconciled ? amended(reconciled.amendment) : CALL.settled;
+  if (tool === null || (told.calls.get(shortCall(callId)) ?? -1) >= last) return;
   const step =
     (rows: Map<string, number>, name: string, extra: object) =>
     (rank: number, type: RunEventType, data: object): void => {
@@ -107,6 +111,9 @@ function tellCall(callId: string, call: CallProgress, told: Told, tell: Tell): v
   if (!settled) return;
   const { settledBy: _by, ...end } = settled;
   ofCall(CALL.settled, 'call.settled', { tool, ...end });
+  if (!reconciled) return;
+  const { amendment, ...known } = reconciled;
+  ofCall(amended(amendment), 'call.reconciled', { tool, ...known });
 }
 
 /** A name that no call has: the alphabet of ids lacks its letter. */

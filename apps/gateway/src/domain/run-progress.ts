@@ -52,6 +52,16 @@ export interface CallProgress {
   /** approvalId → was it approved? A call that is judged again may be asked for again. */
   readonly approvals: ReadonlyMap<string, boolean>;
   readonly settled: CallEnd | null;
+  /** What was found out of an unknown outcome, by the highest amendment. */
+  readonly reconciled: CallAmendment | null;
+}
+
+export interface CallAmendment {
+  readonly amendment: number;
+  readonly status: string;
+  readonly effect: string | null;
+  readonly errorCode: string | null;
+  readonly reconciledBy: string | null;
 }
 
 export interface CallEnd {
@@ -89,6 +99,7 @@ export const WATCHED_OF_RUNS = [
   'ApprovalRequested',
   'ApprovalDecided',
   'CallSettled',
+  'CallReconciled',
 ] as const;
 export type RunMessage = Message<(typeof WATCHED_OF_RUNS)[number]>;
 
@@ -121,10 +132,17 @@ function foldCall(a: CallProgress, b: CallProgress): CallProgress {
     allowed: a.allowed || b.allowed,
     approvals,
     settled: a.settled ?? b.settled,
+    reconciled: (b.reconciled?.amendment ?? 0) > (a.reconciled?.amendment ?? 0) ? b.reconciled : a.reconciled,
   };
 }
 
-const nothingOfCall: CallProgress = { tool: null, allowed: false, approvals: new Map(), settled: null };
+const nothingOfCall: CallProgress = {
+  tool: null,
+  allowed: false,
+  approvals: new Map(),
+  settled: null,
+  reconciled: null,
+};
 
 /** What one message adds. @param topic where it came: a settlement counts only on a topic of the one who may settle */
 export function progressOf(message: RunMessage, topic: string): RunProgress {
@@ -169,6 +187,12 @@ export function progressOf(message: RunMessage, topic: string): RunProgress {
       const { approvalId, decision } = message.data;
       // A rejection is told by the settlement that comes with it: which of the two is first shall not matter.
       return call({ approvals: new Map([[approvalId, decision === 'approved']]) });
+    }
+    case 'CallReconciled': {
+      if (!mayCarry(topic, 'executor')) return UNKNOWN;
+      const { tool, amendment, status, effect, error, result, reconciledBy } = message.data;
+      const errorCode = error?.code ?? result?.fault?.code ?? null;
+      return call({ tool, reconciled: { amendment, status, effect, errorCode, reconciledBy } });
     }
     case 'CallSettled': {
       if (!mayCarry(topic, message.data.settledBy)) return UNKNOWN;

@@ -37,9 +37,15 @@ interface StoredCall {
   readonly attempts: number;
   readonly durationMs: number | null;
   readonly errorCode: string | null;
+  /** 1 = as the settlement says, 1 + n = as its nth amendment says. */
+  readonly outcomeRank?: number;
+  readonly reconciledBy?: string | null;
 }
 
 const STORED_SETTLED = 1_000_000_000;
+
+/** Only an unknown outcome is ever amended: so the settlement said. */
+const UNKNOWN_END = { status: 'outcome_unknown', errorCode: 'OUTCOME_UNKNOWN', effect: 'unknown' } as const;
 
 export function progressOfStored(stored: StoredProgress | null): RunProgress {
   if (!stored) return UNKNOWN;
@@ -73,6 +79,9 @@ function callOf(call: StoredCall): CallProgress {
   const { tool, approvalId, approvalRank, status, settledBy, providerCallId, errorCode, effect, replayed } = call;
   // What is known of a call by its undo alone tells nothing of its own settlement.
   const isSettled = call.rank >= STORED_SETTLED && settledBy !== null;
+  const amendment = isSettled ? Math.max(0, (call.outcomeRank ?? 1) - 1) : 0;
+  const found = { status: settledAs(status), errorCode, effect };
+  const said = amendment === 0 ? found : UNKNOWN_END;
   const no = Math.floor(call.rank / 10);
   const granted = !isSettled && call.rank % 10 === 2;
   const approved = isSettled ? settledBy === 'executor' : granted && approvalRank === no;
@@ -80,14 +89,15 @@ function callOf(call: StoredCall): CallProgress {
     tool,
     allowed: granted && approvalRank !== no,
     approvals: new Map(approvalId === null ? [] : [[approvalId, approved]]),
+    reconciled: amendment === 0 ? null : { amendment, ...found, reconciledBy: call.reconciledBy ?? null },
     settled: isSettled
       ? {
-          status: settledAs(status),
+          status: said.status,
           settledBy,
           approvalId,
           providerCallId,
-          errorCode,
-          effect,
+          errorCode: said.errorCode,
+          effect: said.effect,
           replayed,
           attempts: call.attempts,
           durationMs: call.durationMs,

@@ -1,10 +1,4 @@
-import {
-  callStatusSchema,
-  TAKEN_BACK_STATUSES,
-  type CallError,
-  type ResultViews,
-  type SettledStatus,
-} from '#contracts';
+import { SETTLED_STATUSES, TAKEN_BACK_STATUSES, type CallError, type ResultViews, type ShownStatus } from '#contracts';
 import { seesTenant, type Caller } from './caller.ts';
 import { resultOf, type Settlement } from './result-view.ts';
 
@@ -14,7 +8,7 @@ export type View = Readonly<Record<string, unknown>>;
 const ENDED: ReadonlySet<unknown> = new Set(['completed', 'stopped', 'failed', 'budget_exhausted', 'cancelled']);
 /** A call that was taken back, or should have been, is settled all the same. */
 const TAKEN_BACK: ReadonlySet<unknown> = new Set(TAKEN_BACK_STATUSES);
-const SETTLED: ReadonlySet<unknown> = new Set([...callStatusSchema.options, ...TAKEN_BACK_STATUSES]);
+const SETTLED: ReadonlySet<unknown> = new Set([...SETTLED_STATUSES, ...TAKEN_BACK_STATUSES]);
 
 export const isEnded = (run: View): boolean => ENDED.has(run.status);
 export const isSettled = (call: View): boolean => SETTLED.has(call.status);
@@ -39,7 +33,7 @@ export function settlementOfView(call: View): Settlement | null {
     callId: String(call.callId),
     runId: String(call.runId),
     tool: String(call.tool ?? ''),
-    status: TAKEN_BACK.has(call.status) ? 'succeeded' : (call.status as SettledStatus),
+    status: TAKEN_BACK.has(call.status) ? 'succeeded' : (call.status as ShownStatus),
     providerCallId: (call.providerCallId as string | null | undefined) ?? undefined,
     replayed: call.replayed === true,
     effect: effectOf(call),
@@ -51,7 +45,7 @@ export function settlementOfView(call: View): Settlement | null {
 
 function effectOf(call: View): Settlement['effect'] {
   const { effect } = call;
-  return effect === 'applied' || effect === 'unknown' ? effect : 'none';
+  return effect === 'applied' || effect === 'partial' || effect === 'unknown' ? effect : 'none';
 }
 
 /** A call as the API shows it: its result in the one form that settled calls have everywhere. */

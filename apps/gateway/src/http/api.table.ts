@@ -5,11 +5,13 @@ import { CALL_ROUTES } from './routes/calls.routes.ts';
 import { RUN_ROUTES } from './routes/runs.routes.ts';
 import { SERVICE_ROUTES } from './routes/service.routes.ts';
 import { TOOL_ROUTES } from './routes/tools.routes.ts';
+import { UNKNOWN_ROUTES } from './routes/unknowns.routes.ts';
 
 /** All routes of the public API, one row each: the controllers are checked against it, the OpenAPI document is made of it. */
 export const API: readonly ApiRoute[] = [
   ...RUN_ROUTES,
   ...CALL_ROUTES,
+  ...UNKNOWN_ROUTES,
   ...APPROVAL_ROUTES,
   ...TOOL_ROUTES,
   ...AUDIT_ROUTES,

@@ -5,6 +5,7 @@ export const RUN_COMMANDS = Symbol('RunCommands');
 export const VIEWS = Symbol('RunViews');
 export const READS = Symbol('Reads');
 export const APPROVAL_DESK = Symbol('ApprovalDesk');
+export const UNKNOWN_DESK = Symbol('UnknownDesk');
 export const TOOLS = Symbol('ToolCatalogue');
 export const BODY_LIMITS = Symbol('BodyLimits');
 export const VERSION = Symbol('version');

@@ -132,6 +132,7 @@ function settle(run: Run, call: OutCall, data: CallSettled): SettledCall {
     ...(call.undoes === undefined ? {} : { undoes: call.undoes }),
     ...wayBack(run, call, data),
     ...(data.cancellation ? { cancellation: data.cancellation } : {}),
+    ...(data.status === 'outcome_unknown' ? { pool: call.proposal.pool } : {}),
     ...(takesOutput(run) && call.effectClass !== 'undo' ? { output: outputOf(data) } : {}),
     ...(run.definition.driver === 'call'
       ? {}
@@ -157,7 +158,8 @@ const madeBy = (run: Run): { callId: string; resourceIds: readonly string[] }[] 
   run.state.calls.filter((call): call is SettledCall => isSettled(call) && call.wayBack !== undefined);
 
 /** Also after a limit: a resumed run hands over what came in between. */
-const takesOutput = (run: Run): boolean => run.definition.driver === 'agent' && (!isEnded(run) || isResumable(run));
+export const takesOutput = (run: Run): boolean =>
+  run.definition.driver === 'agent' && (!isEnded(run) || isResumable(run));
 
 /** The same for the same outcome: the text for the model is not, because its label names the call. */
 const outcomeDigest = ({ status, error, result }: CallSettled): string =>
@@ -169,7 +171,11 @@ const resultBytes = ({ status, result }: CallSettled): number =>
   status === 'succeeded' && result ? Buffer.byteLength(result.model) : 0;
 
 /** The model-facing view, or the error as JSON: nothing else of a result reaches a model (G10). */
-const outputOf = ({ status, error, result }: CallSettled): string =>
+export const outputOf = ({
+  status,
+  error,
+  result,
+}: Pick<CallSettled, 'error' | 'result'> & { readonly status: string }): string =>
   status === 'succeeded' && result
     ? result.model
     : status === 'succeeded'

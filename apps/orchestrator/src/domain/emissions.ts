@@ -11,6 +11,7 @@ import {
 import { derivedId, type ErrorCode, type ErrorDetail } from '#kernel';
 import { fitResults } from './fit-results.ts';
 import { turnLimits } from './limits.ts';
+import { outcomeOf } from './outcome.ts';
 import {
   budgetsOf,
   episodeOf,
@@ -139,6 +140,25 @@ export function runResumed(run: Run, cause: Cause, index: number): Emission<'Run
   const { commandId, budgets, at } = run.state.resumes[index] as Resume;
   const data = { commandId, episode: index + 2, budgets };
   return emission(run, cause, { topic: TOPICS.runEvents, type: 'RunResumed', at, own: data.episode, data });
+}
+
+/** The outcome as it is known now; the end stands as it was said. */
+export function runAmended(run: Run, cause: Cause, now: number): Emission<'RunAmended'> {
+  const amendment = run.state.amendments ?? 0;
+  const data = { episode: episodeOf(run), amendment, outcome: outcomeOf(run.state.calls) };
+  return emission(run, cause, { topic: TOPICS.runEvents, type: 'RunAmended', at: now, own: amendment, data });
+}
+
+/** What a person found out goes to the pool that holds the call's record; it alone decides. */
+export function reconcileCall(
+  run: Run,
+  input: InputOf<'ResolveCall'>,
+  pool: string,
+  now: number,
+): Emission<'ReconcileCall'> {
+  const { callId, ...data } = input.data;
+  const own = data.commandId;
+  return emission(run, input, { topic: grantedTopic(pool), type: 'ReconcileCall', at: now, own, callId, data });
 }
 
 export function callProposed(run: Run, cause: Cause, call: ProposedCall | OutCall): Emission<'CallProposed'> {

@@ -1,9 +1,9 @@
 import type { RunOutcome } from '#contracts';
-import { isOut, isSettled, type Call } from './run-state.ts';
+import { isOut, isSettled, isUnknown, type Call } from './run-state.ts';
 
 /**
  * What the journal holds of a run, whatever the model says (G9), read from top to bottom:
- * unknown (or still out when the run had to end) → some_unknown; a call failed → some_failed; no write succeeded →
+ * unknown (or still out when the run had to end) → some_unknown; a call failed or was applied in part → some_failed; no write succeeded →
  * no_effects; a write was denied, expired or dropped beside one that succeeded → some_failed; else all_succeeded.
  * Undos do not count: what became of them is the run's `compensation`.
  * Proposals that never fitted their contract do not count: a model may correct them.
@@ -11,8 +11,8 @@ import { isOut, isSettled, type Call } from './run-state.ts';
 export function outcomeOf(all: readonly Call[]): RunOutcome {
   const calls = all.filter((call) => call.effectClass !== 'undo');
   const settled = calls.filter(isSettled);
-  if (calls.some(isOut) || settled.some((call) => call.status === 'outcome_unknown')) return 'some_unknown';
-  if (settled.some((call) => call.status === 'failed')) return 'some_failed';
+  if (calls.some(isOut) || calls.some(isUnknown)) return 'some_unknown';
+  if (settled.some(({ status }) => status === 'failed' || status === 'partially_applied')) return 'some_failed';
   const writes = settled.filter((call) => call.effectClass !== 'read' && !isCorrectable(call.errorCode));
   if (!writes.some((call) => call.status === 'succeeded')) return 'no_effects';
   return writes.every((call) => call.status === 'succeeded') ? 'all_succeeded' : 'some_failed';

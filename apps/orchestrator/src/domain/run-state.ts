@@ -4,6 +4,7 @@ import type {
   Budgets,
   CallProposed,
   Cancellation,
+  Effect,
   Leftover,
   LimitName,
   OnFailure,
@@ -11,7 +12,7 @@ import type {
   RunEnded,
   RunOutcome,
   RunStatus,
-  SettledStatus,
+  ShownStatus,
   StartRun,
   ToolRef,
 } from '#contracts';
@@ -71,6 +72,8 @@ export interface RunState {
   readonly used: Used;
   /** Each began an episode; the first one began with the run. */
   readonly resumes: readonly Resume[];
+  /** How often the outcome was told again after an end; absent = never. */
+  readonly amendments?: number | undefined;
   /** Absent: never thought of. */
   readonly compensation?: Compensation | undefined;
   /** The CancelRun that was obeyed. */
@@ -209,8 +212,9 @@ export interface DecidedCall extends OpenCallBase {
 }
 export interface SettledCall extends CallBase {
   readonly state: 'settled';
-  readonly status: SettledStatus;
-  readonly effect: 'none' | 'applied' | 'unknown';
+  /** As it is known now: an unknown outcome may be found out later. */
+  readonly status: ShownStatus;
+  readonly effect: Effect;
   readonly errorCode: ErrorCode | null;
   readonly replayed: boolean;
   readonly approvalId: string | null;
@@ -227,6 +231,15 @@ export interface SettledCall extends CallBase {
   readonly wayBack?: WayBack | undefined;
   /** After it there is no way back. */
   readonly pivot?: true | undefined;
+  /** Of a call whose outcome was unknown: who holds its record, and what has become known since. */
+  readonly pool?: string | undefined;
+  readonly reconciled?: Reconciled | undefined;
+}
+
+export interface Reconciled {
+  readonly amendment: number;
+  /** The person's command that led to it. */
+  readonly commandId: string | null;
 }
 /** Proposed to policy and not settled: the right to settle it lies elsewhere. */
 export type OutCall = ProposedCall | AskedCall | DecidedCall;
@@ -235,6 +248,9 @@ export type Call = HeldCall | OutCall | SettledCall;
 export const isOut = (call: Call): call is OutCall =>
   call.state === 'proposed' || call.state === 'asked' || call.state === 'decided';
 export const isSettled = (call: Call): call is SettledCall => call.state === 'settled';
+/** Nobody knows yet what became of it. */
+export const isUnknown = (call: Call): call is SettledCall =>
+  isSettled(call) && (call.status === 'outcome_unknown' || call.status === 'needs_human');
 export const isEnded = (run: Run): boolean => run.state.phase.name === 'ended';
 export const budgetsOf = (run: Run): Budgets => run.state.resumes.at(-1)?.budgets ?? run.definition.budgets;
 export const episodeOf = (run: Run): number =>

@@ -1,4 +1,5 @@
 import type { Cancellation, CompensationStatus, RunOutcome, RunStatus, RunUsage } from '#contracts';
+import { outcomeOf } from './outcome.ts';
 import { episodeOf, isSettled, statusOf, type Call, type Run, type SettledCall } from './run-state.ts';
 import { usageOf } from './usage.ts';
 
@@ -56,7 +57,8 @@ export function runView(run: Run): RunView {
     driver: definition.driver,
     agent: definition.agent?.name ?? null,
     status: statusOf(state),
-    outcome: ended?.outcome ?? null,
+    // As it is known now; what RunEnded said may have been found out since.
+    outcome: ended && outcomeOf(state.calls),
     cause: ended?.end.cause ?? null,
     answer: ended?.end.answer ?? null,
     taskId: definition.taskId ?? null,

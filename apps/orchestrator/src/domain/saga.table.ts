@@ -5,6 +5,8 @@ import { cancelRun } from './cancel-run.transition.ts';
 import { compensateRun } from './compensate-run.transition.ts';
 import { commandRefused } from './emissions.ts';
 import { turnCompleted, turnFailed } from './model.transition.ts';
+import { callReconciled } from './call-reconciled.transition.ts';
+import { resolveCall } from './resolve-call.transition.ts';
 import { resumeRun } from './resume-run.transition.ts';
 import type { PhaseName, Run } from './run-state.ts';
 import type { CommandType, Env, Input, InputOf, InputType, Step } from './saga.types.ts';
@@ -25,12 +27,14 @@ type Row = { readonly [T in InputType]: Transition<T> };
 
 const history = (run: Run): Step => ({ run, out: [], dropped: 'late' });
 const nothing = (run: Run): Step => ({ run, out: [] });
-/** A call's fate does not depend on the phase of its run. */
+/** A call's fate does not depend on the phase of its run; finding it out neither. */
 const callFacts = {
   ApprovalRequested: approvalRequested,
   ApprovalDecided: approvalDecided,
   CallSettled: callSettled,
   CallCancellation: callCancellation,
+  CallReconciled: callReconciled,
+  ResolveCall: resolveCall,
 } as const;
 
 // prettier-ignore
@@ -59,12 +63,14 @@ const ABSENT: { readonly [T in InputType]: (input: InputOf<T>, env: Env) => Step
   CancelRun: notFound,
   ResumeRun: notFound,
   CompensateRun: notFound,
+  ResolveCall: notFound,
   TurnCompleted: unknownRun,
   TurnFailed: unknownRun,
   ApprovalRequested: unknownRun,
   ApprovalDecided: unknownRun,
   CallSettled: unknownRun,
   CallCancellation: unknownRun,
+  CallReconciled: unknownRun,
   Woken: unknownRun,
 };
 
@@ -94,6 +100,7 @@ function foreignTenant(run: Run, input: Input, env: Env): Step | undefined {
     case 'CancelRun':
     case 'ResumeRun':
     case 'CompensateRun':
+    case 'ResolveCall':
       return { run, out: notFound(input, env).out };
     default:
       return { run, out: [], dropped: 'foreign' };

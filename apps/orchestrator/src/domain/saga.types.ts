@@ -2,6 +2,7 @@ import type {
   ApprovalDecided,
   ApprovalRequested,
   CallCancellation,
+  CallReconciled,
   CallSettled,
   CancelRun,
   CompensateRun,
@@ -9,6 +10,7 @@ import type {
   MessageData,
   MessageType,
   ProposeCalls,
+  ResolveCall,
   ResumeRun,
   StartRun,
   ToolContract,
@@ -36,6 +38,7 @@ export type Input =
   | (About & { readonly type: 'CancelRun'; readonly data: CancelRun })
   | (About & { readonly type: 'ResumeRun'; readonly data: ResumeRun })
   | (About & { readonly type: 'CompensateRun'; readonly data: CompensateRun })
+  | (About & { readonly type: 'ResolveCall'; readonly data: ResolveCall })
   | (About & { readonly type: 'TurnCompleted'; readonly data: TurnCompleted })
   | (About & { readonly type: 'TurnFailed'; readonly data: TurnFailed })
   | (AboutCall & { readonly type: 'ApprovalRequested'; readonly data: ApprovalRequested })
@@ -46,11 +49,13 @@ export type Input =
       readonly from: SettlementSource;
     })
   | (AboutCall & { readonly type: 'CallSettled'; readonly data: CallSettled; readonly from: SettlementSource })
+  | (AboutCall & { readonly type: 'CallReconciled'; readonly data: CallReconciled; readonly from: SettlementSource })
   /** A timer of the run is due: its wall clock, its grace period, or its next drive. */
   | (About & { readonly type: 'Woken' });
 export type InputType = Input['type'];
 export type InputOf<T extends InputType> = Extract<Input, { type: T }>;
-export type CommandType = 'StartRun' | 'ProposeCalls' | 'FinishRun' | 'CancelRun' | 'ResumeRun' | 'CompensateRun';
+export type CommandType =
+  'StartRun' | 'ProposeCalls' | 'FinishRun' | 'CancelRun' | 'ResumeRun' | 'CompensateRun' | 'ResolveCall';
 
 /** Where a settlement came from: only the holder of the right to settle counts. */
 export type SettlementSource =

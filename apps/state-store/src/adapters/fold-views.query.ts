@@ -34,10 +34,10 @@ async function foldRuns(sql: Sql, rows: readonly RunRow[]): Promise<void> {
     name: 'fold-runs',
     text: `insert into run_view as v (tenant, run_id, driver, agent, principal, request_digest, task_id, labels, started_at,
              turns, episode_rank, status, outcome, cause, answer, ended_at, usage,
-             compensation_rank, compensation, compensation_report, first_seen)
+             compensation_rank, compensation, compensation_report, first_seen, amend_rank, amended_outcome)
            select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[],
              $9::timestamptz[], $10::int[], $11::int[], $12::text[], $13::text[], $14::json[], $15::text[], $16::timestamptz[], $17::json[],
-             $18::int[], $19::text[], $20::json[], $21::timestamptz[])
+             $18::int[], $19::text[], $20::json[], $21::timestamptz[], $22::int[], $23::text[])
            on conflict (tenant, run_id) do update set
              driver = coalesce(v.driver, excluded.driver),
              agent = coalesce(v.agent, excluded.agent),
@@ -57,6 +57,8 @@ async function foldRuns(sql: Sql, rows: readonly RunRow[]): Promise<void> {
              compensation_rank = greatest(v.compensation_rank, excluded.compensation_rank),
              compensation = case when excluded.compensation_rank > v.compensation_rank then excluded.compensation else v.compensation end,
              compensation_report = case when excluded.compensation_rank > v.compensation_rank then excluded.compensation_report else v.compensation_report end,
+             amend_rank = greatest(v.amend_rank, excluded.amend_rank),
+             amended_outcome = case when excluded.amend_rank > v.amend_rank then excluded.amended_outcome else v.amended_outcome end,
              first_seen = least(v.first_seen, excluded.first_seen)`,
     values: [
       column(rows, 'tenant'),
@@ -80,6 +82,8 @@ async function foldRuns(sql: Sql, rows: readonly RunRow[]): Promise<void> {
       column(rows, 'compensation'),
       column(rows, 'compensationReport'),
       column(rows, 'firstSeen'),
+      column(rows, 'amendRank'),
+      column(rows, 'amendedOutcome'),
     ],
   });
 }
@@ -89,15 +93,15 @@ async function foldCalls(sql: Sql, rows: readonly CallRow[]): Promise<void> {
     name: 'fold-calls',
     text: `insert into call_view as v (tenant, call_id, run_id, rank, status, principal, provider_call_id, tool, contract_digest,
              approval_rank, approval_id, settled_by, effect, replayed, attempts, duration_ms, error_code, error, result, resource_ids,
-             first_seen, settled_at, cancellation)
+             first_seen, settled_at, reconciliation, outcome_rank, cancellation)
            select f.tenant, f.call_id, f.run_id, f.rank, f.status, f.principal, f.provider_call_id, f.tool, f.contract_digest,
              f.approval_rank, f.approval_id, f.settled_by, f.effect, f.replayed, f.attempts, f.duration_ms, f.error_code, f.error, f.result,
-             (select array_agg(id) from json_array_elements_text(f.resource_ids) id), f.first_seen, f.settled_at, f.cancellation
+             (select array_agg(id) from json_array_elements_text(f.resource_ids) id), f.first_seen, f.settled_at, f.reconciliation, f.outcome_rank, f.cancellation
              from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
                $10::int[], $11::text[], $12::text[], $13::text[], $14::bool[], $15::int[], $16::float8[], $17::text[], $18::json[], $19::json[],
-               $20::json[], $21::timestamptz[], $22::timestamptz[], $23::json[])
+               $20::json[], $21::timestamptz[], $22::timestamptz[], $23::json[], $24::int[], $25::json[])
              as f (tenant, call_id, run_id, rank, status, principal, provider_call_id, tool, contract_digest, approval_rank, approval_id,
-               settled_by, effect, replayed, attempts, duration_ms, error_code, error, result, resource_ids, first_seen, settled_at, cancellation)
+               settled_by, effect, replayed, attempts, duration_ms, error_code, error, result, resource_ids, first_seen, settled_at, reconciliation, outcome_rank, cancellation)
            on conflict (tenant, call_id) do update set
              rank = greatest(v.rank, excluded.rank),
              status = case when excluded.rank > v.rank then excluded.status else v.status end,
@@ -108,17 +112,19 @@ async function foldCalls(sql: Sql, rows: readonly CallRow[]): Promise<void> {
              approval_rank = greatest(v.approval_rank, excluded.approval_rank),
              approval_id = case when excluded.approval_rank > v.approval_rank then excluded.approval_id else v.approval_id end,
              settled_by = coalesce(v.settled_by, excluded.settled_by),
-             effect = coalesce(v.effect, excluded.effect),
+             effect = case when excluded.outcome_rank > v.outcome_rank then excluded.effect else v.effect end,
              replayed = coalesce(v.replayed, excluded.replayed),
              attempts = coalesce(v.attempts, excluded.attempts),
              duration_ms = coalesce(v.duration_ms, excluded.duration_ms),
-             error_code = coalesce(v.error_code, excluded.error_code),
-             error = coalesce(v.error, excluded.error),
-             result = coalesce(v.result, excluded.result),
-             resource_ids = coalesce(v.resource_ids, excluded.resource_ids),
+             error_code = case when excluded.outcome_rank > v.outcome_rank then excluded.error_code else v.error_code end,
+             error = case when excluded.outcome_rank > v.outcome_rank then excluded.error else v.error end,
+             result = case when excluded.outcome_rank > v.outcome_rank then excluded.result else v.result end,
+             resource_ids = case when excluded.outcome_rank > v.outcome_rank then excluded.resource_ids else v.resource_ids end,
              first_seen = least(v.first_seen, excluded.first_seen),
              settled_at = coalesce(v.settled_at, excluded.settled_at),
-             cancellation = coalesce(v.cancellation, excluded.cancellation)`,
+             cancellation = coalesce(v.cancellation, excluded.cancellation),
+             outcome_rank = greatest(v.outcome_rank, excluded.outcome_rank),
+             reconciliation = case when excluded.outcome_rank > v.outcome_rank then excluded.reconciliation else v.reconciliation end`,
     values: [
       column(rows, 'tenant'),
       column(rows, 'callId'),
@@ -142,6 +148,8 @@ async function foldCalls(sql: Sql, rows: readonly CallRow[]): Promise<void> {
       rows.map((row) => row.resourceIds && JSON.stringify(row.resourceIds)),
       column(rows, 'firstSeen'),
       column(rows, 'settledAt'),
+      column(rows, 'reconciliation'),
+      column(rows, 'outcomeRank'),
       column(rows, 'cancellation'),
     ],
   });

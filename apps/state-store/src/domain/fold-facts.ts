@@ -1,5 +1,6 @@
 import { TOPICS, type Message, type MessageType } from '#contracts';
 import {
+  amendRank,
   COMPENSATION_RANK,
   EPISODE_RANK,
   mergeCalls,
@@ -17,11 +18,13 @@ export const FOLDED_TYPES = [
   'CompensationAsked',
   'CompensationStarted',
   'CompensationEnded',
+  'RunAmended',
   'CallProposed',
   'CallAllowed',
   'ApprovalRequested',
   'CallSettled',
   'CallCancellation',
+  'CallReconciled',
 ] as const satisfies readonly MessageType[];
 export type FoldedType = (typeof FOLDED_TYPES)[number];
 
@@ -110,6 +113,10 @@ function runRowOf(message: Message<FoldedType>): RunRow | null {
         compensationReport: JSON.stringify(report),
       };
     }
+    case 'RunAmended': {
+      const { episode, amendment, outcome } = message.data;
+      return { ...emptyRun(message), amendRank: amendRank(episode, amendment), amendedOutcome: outcome };
+    }
     default:
       return null;
   }
@@ -136,6 +143,8 @@ const emptyRun = ({ tenant, runId, occurredAt }: Message): RunRow => ({
   compensationRank: 0,
   compensation: null,
   compensationReport: null,
+  amendRank: 0,
+  amendedOutcome: null,
   firstSeen: occurredAt,
 });
 
@@ -167,6 +176,8 @@ function callRowOf({ message, topic }: Fact): CallRow | null {
       return topic.startsWith('call.settled.')
         ? { ...emptyCall(message, RANK.proposed, 'proposed'), cancellation: JSON.stringify(message.data) }
         : null;
+    case 'CallReconciled':
+      return mayCarry(topic, 'executor') ? reconciledRow(message) : null;
     default:
       return null;
   }
@@ -188,6 +199,34 @@ function undoneRows({ message, topic }: Fact): CallRow[] {
   return mayCarry(topic, settledBy) ? [undone(undoes, status === 'succeeded')] : [];
 }
 
+/** Takes the place of what the settlement said; who settled it, and when, stays. */
+function reconciledRow(message: Message<'CallReconciled'>): CallRow {
+  const { data } = message;
+  const { reconciledBy: by, status, effect, amendment, principal, proposed, commandId } = data;
+  const known = { by, amendment, person: principal?.id ?? null, commandId, proposed, at: message.occurredAt };
+  return {
+    ...emptyCall(message, RANK.reconciled(amendment), status),
+    tool: storable(data.tool),
+    contractDigest: data.contractDigest,
+    outcomeRank: 1 + amendment,
+    effect,
+    errorCode: data.error?.code ?? data.result?.fault?.code ?? null,
+    error: data.error && JSON.stringify(data.error),
+    result: resultText(data.result),
+    resourceIds: (data.result?.evidence.resourceIds ?? []).map(storable),
+    reconciliation: JSON.stringify({ ...known, evidence: storable(data.evidence) }),
+  };
+}
+
+const resultText = (result: Message<'CallSettled'>['data']['result']): string | null =>
+  result &&
+  JSON.stringify({
+    sanitized: result.sanitized,
+    evidence: result.evidence,
+    truncated: result.truncated,
+    fault: result.fault,
+  });
+
 function settledRow(message: Message<'CallSettled'>): CallRow {
   const { data } = message;
   const { result } = data;
@@ -200,20 +239,14 @@ function settledRow(message: Message<'CallSettled'>): CallRow {
     approvalRank: data.approvalId === null ? 0 : (data.decisionNo ?? 1),
     approvalId: data.approvalId,
     settledBy: data.settledBy,
+    outcomeRank: 1,
     effect: data.effect,
     replayed: data.replayed,
     attempts: data.attempts,
     durationMs: data.durationMs,
     errorCode: data.error?.code ?? result?.fault?.code ?? null,
     error: data.error && JSON.stringify(data.error),
-    result:
-      result &&
-      JSON.stringify({
-        sanitized: result.sanitized,
-        evidence: result.evidence,
-        truncated: result.truncated,
-        fault: result.fault,
-      }),
+    result: resultText(result),
     resourceIds: (result?.evidence.resourceIds ?? []).map(storable),
     cancellation: data.cancellation ? JSON.stringify(data.cancellation) : null,
     settledAt: message.occurredAt,
@@ -245,6 +278,7 @@ const emptyCall = ({ tenant, runId, callId, occurredAt }: Message, rank: number,
   approvalRank: 0,
   approvalId: null,
   settledBy: null,
+  outcomeRank: 0,
   effect: null,
   replayed: null,
   attempts: null,
@@ -256,4 +290,5 @@ const emptyCall = ({ tenant, runId, callId, occurredAt }: Message, rank: number,
   cancellation: null,
   firstSeen: occurredAt,
   settledAt: null,
+  reconciliation: null,
 });

@@ -33,6 +33,8 @@ export interface StoredCallProgress {
   readonly attempts: number | null;
   readonly duration_ms: number | null;
   readonly error_code: string | null;
+  readonly outcome_rank: number;
+  readonly reconciled_by: string | null;
 }
 
 /** The same as the gateway reads it. Times are RFC 3339. */
@@ -68,6 +70,10 @@ export interface ProgressView {
     readonly attempts: number;
     readonly durationMs: number | null;
     readonly errorCode: string | null;
+    /** 1 = as the settlement says, 1 + n = as its nth amendment says. */
+    readonly outcomeRank: number;
+    /** Who found out an unknown outcome. */
+    readonly reconciledBy: string | null;
   }[];
 }
 
@@ -103,6 +109,8 @@ export function showProgress(stored: StoredProgress): ProgressView | null {
       attempts: call.attempts ?? 0,
       durationMs: call.duration_ms,
       errorCode: call.error_code,
+      outcomeRank: call.outcome_rank,
+      reconciledBy: call.reconciled_by,
     })),
   };
 }

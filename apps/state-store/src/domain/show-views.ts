@@ -1,5 +1,5 @@
 import type { CompensationStatus } from '#contracts';
-import { EPISODE_RANK } from './view-rows.ts';
+import { amendRank, EPISODE_RANK } from './view-rows.ts';
 
 /** What the API shows of runs and calls. Fields `tenant` and `requestDigest` are for the gateway's own use. */
 export interface CallSummary {
@@ -13,6 +13,8 @@ export interface CallSummary {
   readonly approvalId: string | null;
   /** `{state, evidence, at}`; null = it was not cancelled, or nobody knows yet what came of it. */
   readonly cancellation: unknown;
+  /** Only of a call whose outcome was unknown: who found out what, and how. */
+  readonly reconciliation?: unknown;
 }
 
 export interface RunView {
@@ -81,6 +83,8 @@ export interface StoredRun {
   cause: unknown;
   answer: string | null;
   ended_at: Date | null;
+  amend_rank: number;
+  amended_outcome: string | null;
 }
 
 export interface StoredCall {
@@ -104,6 +108,7 @@ export interface StoredCall {
   resource_ids: string[] | null;
   cancellation: unknown;
   settled_at: Date | null;
+  reconciliation: unknown;
 }
 
 export function showRun(run: StoredRun, calls: readonly StoredCall[]): RunView {
@@ -115,7 +120,7 @@ export function showRun(run: StoredRun, calls: readonly StoredCall[]): RunView {
     principal: run.principal,
     requestDigest: run.request_digest,
     status: run.status ?? openStatus(run, calls),
-    outcome: run.outcome,
+    outcome: knownOutcome(run),
     cause: run.cause ?? null,
     answer: run.answer,
     taskId: run.task_id,
@@ -129,7 +134,7 @@ export function showRun(run: StoredRun, calls: readonly StoredCall[]): RunView {
     endedAt: run.ended_at?.toISOString() ?? null,
     calls: calls.map(summaryOf),
     effects: calls
-      .filter((call) => call.effect === 'applied' || call.effect === 'unknown')
+      .filter((call) => call.effect !== null && call.effect !== 'none')
       .map((call) => ({
         callId: call.call_id,
         tool: call.tool,
@@ -137,6 +142,14 @@ export function showRun(run: StoredRun, calls: readonly StoredCall[]): RunView {
         resourceIds: call.resource_ids ?? [],
       })),
   };
+}
+
+/** As RunEnded said it, or as it was found out afterwards. */
+export function knownOutcome(
+  run: Pick<StoredRun, 'outcome' | 'episode_rank' | 'amend_rank' | 'amended_outcome'>,
+): string | null {
+  const isOfThisEnd = run.amend_rank >= amendRank(EPISODE_RANK.lastEnded(run.episode_rank), 0);
+  return run.outcome !== null && isOfThisEnd ? (run.amended_outcome ?? run.outcome) : run.outcome;
 }
 
 /** Lists are filtered by the same answer, in SQL: see read-runs.query.ts. */
@@ -158,6 +171,7 @@ const summaryOf = (call: StoredCall): CallSummary => ({
   effect: call.effect,
   approvalId: call.approval_id,
   cancellation: call.cancellation ?? null,
+  ...(call.reconciliation == null ? {} : { reconciliation: call.reconciliation }),
 });
 
 export function showCall(call: StoredCall): CallView {
@@ -181,3 +195,19 @@ function decisionOf(call: StoredCall): CallView['decision'] {
   if (call.status === 'granted' || call.settled_by === 'executor') return 'allow';
   return call.settled_by === 'policy' ? 'deny' : null;
 }
+
+/** A call whose outcome nobody knows yet, for those who look after it. */
+export interface UnknownView extends CallView {
+  /** RFC 3339: when the outcome became unknown. */
+  readonly since: string | null;
+  readonly ageMs: number;
+  /** Nobody but a person can find it out. */
+  readonly needsHuman: boolean;
+}
+
+export const showUnknown = (call: StoredCall & { age_ms: number; needs_human: boolean }): UnknownView => ({
+  ...showCall(call),
+  since: call.settled_at?.toISOString() ?? null,
+  ageMs: Math.max(0, Math.round(call.age_ms)),
+  needsHuman: call.needs_human,
+});

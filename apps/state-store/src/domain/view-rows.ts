@@ -30,6 +30,9 @@ export interface RunRow {
   readonly compensation: string | null;
   /** JSON. */
   readonly compensationReport: string | null;
+  /** What became known after an end: the outcome of that episode, by the highest amendment. */
+  readonly amendRank: number;
+  readonly amendedOutcome: string | null;
   readonly firstSeen: string;
 }
 
@@ -46,6 +49,8 @@ export interface CallRow {
   readonly approvalRank: number;
   readonly approvalId: string | null;
   readonly settledBy: string | null;
+  /** 0 = not settled, 1 = as the settlement says, 1 + n = as its nth amendment says: effect, error, result, reconciliation. */
+  readonly outcomeRank: number;
   readonly effect: string | null;
   readonly replayed: boolean | null;
   readonly attempts: number | null;
@@ -60,6 +65,8 @@ export interface CallRow {
   readonly cancellation: string | null;
   readonly firstSeen: string;
   readonly settledAt: string | null;
+  /** JSON; who found out an unknown outcome, and how. */
+  readonly reconciliation: string | null;
 }
 
 /** Ranks of a call's states. A judgement after a returned grant has a higher number than the one before it. */
@@ -68,8 +75,10 @@ export const RANK = {
   asked: (decisionNo: number) => decisionNo * 10 + 1,
   granted: (decisionNo: number) => decisionNo * 10 + 2,
   settled: 1_000_000_000,
-  compensationFailed: 1_000_000_001,
-  compensated: 1_000_000_002,
+  /** What was found out of an unknown outcome: it counts more than the settlement, and a later one more than an earlier one. */
+  reconciled: (amendment: number) => 1_000_000_000 + Math.min(amendment, 1_000_000),
+  compensationFailed: 1_001_000_001,
+  compensated: 1_001_000_002,
 } as const;
 
 /** A way back of a run goes round by round; each begins and ends. */
@@ -89,6 +98,10 @@ export const EPISODE_RANK = {
   episodeOf: (rank: number) => Math.max(1, Math.ceil(rank / 2)),
 } as const;
 
+/** The amendments of one episode follow those of the one before. */
+export const amendRank = (episode: number, amendment: number): number =>
+  episode * 100_000 + Math.min(amendment, 99_999);
+
 const earlier = (a: string, b: string): string => (a <= b ? a : b);
 
 export function mergeRuns(a: RunRow, b: RunRow): RunRow {
@@ -105,6 +118,7 @@ export function mergeRuns(a: RunRow, b: RunRow): RunRow {
     turns: Math.max(a.turns, b.turns),
     answer: high.answer ?? low.answer,
     ...compensationOf(b.compensationRank > a.compensationRank ? b : a),
+    ...(a.amendRank >= b.amendRank ? amendmentOf(a) : amendmentOf(b)),
     firstSeen: earlier(a.firstSeen, b.firstSeen),
   };
 }
@@ -113,6 +127,17 @@ const compensationOf = ({ compensationRank, compensation, compensationReport }: 
   compensationRank,
   compensation,
   compensationReport,
+});
+const amendmentOf = ({ amendRank, amendedOutcome }: RunRow) => ({ amendRank, amendedOutcome });
+
+const outcomeFrom = ({ outcomeRank, effect, errorCode, error, result, resourceIds, reconciliation }: CallRow) => ({
+  outcomeRank,
+  effect,
+  errorCode,
+  error,
+  result,
+  resourceIds,
+  reconciliation,
 });
 
 export function mergeCalls(a: CallRow, b: CallRow): CallRow {
@@ -128,14 +153,10 @@ export function mergeCalls(a: CallRow, b: CallRow): CallRow {
     approvalRank: approval.approvalRank,
     approvalId: approval.approvalId,
     settledBy: high.settledBy ?? low.settledBy,
-    effect: high.effect ?? low.effect,
     replayed: high.replayed ?? low.replayed,
     attempts: high.attempts ?? low.attempts,
     durationMs: high.durationMs ?? low.durationMs,
-    errorCode: high.errorCode ?? low.errorCode,
-    error: high.error ?? low.error,
-    result: high.result ?? low.result,
-    resourceIds: high.resourceIds ?? low.resourceIds,
+    ...outcomeFrom(b.outcomeRank > a.outcomeRank ? b : a),
     settledAt: high.settledAt ?? low.settledAt,
     firstSeen: earlier(a.firstSeen, b.firstSeen),
   };

@@ -22,6 +22,9 @@ create table run_view (
   compensation_rank integer not null default 0,
   compensation text,
   compensation_report json,
+  -- What was found out after an end: see amendRank of view-rows.ts; 0 = nothing.
+  amend_rank integer not null default 0,
+  amended_outcome text,
   first_seen timestamptz not null,
   primary key (tenant, run_id)
 ) with (fillfactor = 70);
@@ -40,6 +43,8 @@ create table call_view (
   approval_rank integer not null default 0,
   approval_id text,
   settled_by text,
+  -- Whose effect, error, result and reconciliation these are: 0 nobody's, 1 the settlement's, 1 + n its nth amendment's.
+  outcome_rank integer not null default 0,
   effect text,
   replayed boolean,
   attempts integer,
@@ -52,7 +57,11 @@ create table call_view (
   cancellation json,
   first_seen timestamptz not null,
   settled_at timestamptz,
+  -- Who found out an unknown outcome, and how; null = it was never unknown, or is still.
+  reconciliation json,
   primary key (tenant, call_id)
 ) with (fillfactor = 60);
 create index call_view_of_run on call_view (tenant, run_id);
 create index call_view_newest on call_view (tenant, first_seen desc, call_id desc);
+-- The queue of those who look after unknown outcomes: few rows among many.
+create index call_view_unknown on call_view (tenant, settled_at, call_id) where status in ('outcome_unknown', 'needs_human');

@@ -39,7 +39,7 @@ export function auditEntries(facts: readonly AuditedFact[]): AuditEntries {
   const entries = new Map<string, AuditEntry>();
   const foreign: { callId: string; topic: string }[] = [];
   for (const { message, topic } of facts) {
-    if (message.type === 'CallSettled' && !mayCarry(topic, message.data.settledBy)) {
+    if (isForeign(message, topic)) {
       foreign.push({ callId: message.callId!, topic });
       continue;
     }
@@ -48,6 +48,10 @@ export function auditEntries(facts: readonly AuditedFact[]): AuditEntries {
   }
   return { entries: [...entries.values()], foreign };
 }
+
+const isForeign = (message: Message<AuditedType>, topic: string): boolean =>
+  (message.type === 'CallSettled' && !mayCarry(topic, message.data.settledBy)) ||
+  (message.type === 'CallReconciled' && !mayCarry(topic, 'executor'));
 
 /** The right to settle moves with the call, and each holder has topics of its own. */
 function mayCarry(topic: string, settledBy: 'orchestrator' | 'policy' | 'executor'): boolean {

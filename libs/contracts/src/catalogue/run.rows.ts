@@ -116,4 +116,12 @@ export const RUN_ROWS = {
     consumers: ['gateway', 'state-store', 'telemetry'],
     meaning: 'The way back is over: all is undone, or the remainder is left to a person.',
   }),
+  RunAmended: row(run.runAmendedSchema, {
+    topic: 'run.events',
+    key: 'runId',
+    kind: 'fact',
+    producer: 'orchestrator',
+    consumers: ['state-store', 'telemetry'],
+    meaning: 'An unknown outcome was found out after the end: the outcome of the run as it is known now.',
+  }),
 } as const;

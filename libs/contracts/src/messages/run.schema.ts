@@ -180,3 +180,12 @@ export const runResumedSchema = z.object({
   budgets: budgetsSchema,
 });
 export type RunResumed = z.infer<typeof runResumedSchema>;
+
+/** What became known after the end: RunEnded stands as it was said, this is what holds now. */
+export const runAmendedSchema = z.object({
+  episode: z.int().min(1),
+  /** 1, 2, … within the run: the highest one counts. */
+  amendment: z.int().min(1),
+  outcome: runOutcomeSchema,
+});
+export type RunAmended = z.infer<typeof runAmendedSchema>;

@@ -3,7 +3,8 @@ import type { PublishFault } from '../check-publishable.ts';
 import { propertiesOf, unknownArgument } from './schema.rules.ts';
 
 const PLACEHOLDER = /(?<!\$)\{([^{}]*)\}/g;
-const placeholders = (template: string): string[] => [...template.matchAll(PLACEHOLDER)].map((match) => match[1]!);
+export const placeholders = (template: string): string[] =>
+  [...template.matchAll(PLACEHOLDER)].map((match) => match[1]!);
 
 /** Templates and the way the tool is run. */
 export function executionFaults(contract: ToolContract): PublishFault[] {
@@ -52,22 +53,36 @@ function httpFaults({ execution, input, ...contract }: ToolContract): PublishFau
   if (execution.kind !== 'http') return [];
   const faults: PublishFault[] = [];
   const properties = propertiesOf(input);
-  const path = '/execution/url';
-  const [, origin = '', rest = ''] = /^((?:[a-z][a-z0-9+.-]*:\/\/|\$\{)[^/?#]*)(.*)$/i.exec(execution.url) ?? [];
-  if (!/^(https?:\/\/[^/]|\$\{[A-Z][A-Z0-9_]*\})/.test(origin)) {
-    faults.push({ path, rule: 'url', message: 'must begin with https://, http:// or ${ENV_NAME}' });
-  } else if (placeholders(origin).length > 0) {
-    faults.push({ path, rule: 'anyUrl', message: 'lets an argument choose the host: write the host out' });
-  }
-  for (const name of placeholders(rest)) {
-    if (!Object.hasOwn(properties, name)) faults.push(unknownArgument(path, name, properties));
-  }
+  faults.push(...urlFaults(execution.url, '/execution/url', properties));
   for (const name of execution.query ?? []) {
     if (!Object.hasOwn(properties, name)) faults.push(unknownArgument('/execution/query', name, properties));
   }
   if (isRead(contract) && !['GET', 'POST'].includes(execution.method)) {
     const message = `a read does not use ${execution.method}: use GET (or POST for a search), or set layer to "write"`;
     faults.push({ path: '/execution/method', rule: 'readWithoutEffect', message });
+  }
+  return faults;
+}
+
+type Properties = ReturnType<typeof propertiesOf>;
+
+/** A template of an address: the host is written out, the rest may name arguments. */
+export function urlFaults(
+  url: string,
+  path: string,
+  properties: Properties,
+  alsoKnown: readonly string[] = [],
+): PublishFault[] {
+  const faults: PublishFault[] = [];
+  const [, origin = '', rest = ''] = /^((?:[a-z][a-z0-9+.-]*:\/\/|\$\{)[^/?#]*)(.*)$/i.exec(url) ?? [];
+  if (!/^(https?:\/\/[^/]|\$\{[A-Z][A-Z0-9_]*\})/.test(origin)) {
+    faults.push({ path, rule: 'url', message: 'must begin with https://, http:// or ${ENV_NAME}' });
+  } else if (placeholders(origin).length > 0) {
+    faults.push({ path, rule: 'anyUrl', message: 'lets an argument choose the host: write the host out' });
+  }
+  for (const name of placeholders(rest)) {
+    const known = Object.hasOwn(properties, name) || alsoKnown.includes(name);
+    if (!known) faults.push(unknownArgument(path, name, properties));
   }
   return faults;
 }

@@ -3,7 +3,7 @@ import type { PublishFault } from '../check-publishable.ts';
 
 /** What a tool that changes the world must say about itself. */
 export function safetyFaults(contract: ToolContract): PublishFault[] {
-  const { approval, idempotency, retry, risk, sideEffects, noUndoReason, errors } = contract;
+  const { approval, idempotency, retry, risk, sideEffects, noUndoReason, errors, reconcile } = contract;
   const faults: PublishFault[] = [];
   const fault = (path: string, rule: string, message: string): void => void faults.push({ path, rule, message });
   if (sideEffects === 'none') {
@@ -17,7 +17,7 @@ export function safetyFaults(contract: ToolContract): PublishFault[] {
     );
   }
   const undone = contract.compensation !== undefined && 'tool' in contract.compensation;
-  if (!undone && (noUndoReason === undefined || noUndoReason.trim() === '')) {
+  if (!undone && reconcile === undefined && (noUndoReason === undefined || noUndoReason.trim() === '')) {
     fault('/noUndoReason', 'required', 'is missing: a write without reconcile and compensation gives the reason');
   }
   if (approval.mode !== 'never' && approval.roles.length === 0) {

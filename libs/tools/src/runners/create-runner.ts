@@ -3,11 +3,14 @@ import { callError } from '../call-error.ts';
 import { makeAgents } from './http-exchange.ts';
 import { runHttp } from './http.runner.ts';
 import { runLocal, type Handler } from './local.runner.ts';
-import type { RunOutcome, RunRequest, Runner } from './runner.port.ts';
+import { probeHttp, probeLocal, type Probe } from './probe.runner.ts';
+import type { ProbeOutcome, ProbeRequest, RunOutcome, RunRequest, Runner } from './runner.port.ts';
 
 export interface RunnerOptions {
   /** Local handlers of this pool by contract digest. */
   readonly handlers?: ReadonlyMap<string, Handler>;
+  /** The same tools' probes. */
+  readonly probes?: ReadonlyMap<string, Probe>;
   /** The settings that tools may see: `${NAME}` in URLs and headers, and the handlers' `env`. Nothing else of the environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** Values that must never stand in an error's text; default: the settings whose names say that they are secret. */
@@ -51,6 +54,13 @@ export function createRunner(options: RunnerOptions = {}): Runner {
           error: callError('INTERNAL', 'the runner failed', { retryable: false }),
         };
       }
+    },
+    async probe(request: ProbeRequest): Promise<ProbeOutcome> {
+      const { reconcile } = request.contract;
+      if (reconcile?.http) return probeHttp(reconcile.http, request, http);
+      const probe = options.probes?.get(request.digest);
+      if (reconcile && probe) return probeLocal(probe, request, shared.env);
+      return { kind: 'cannot_tell', evidence: 'This pool does not hold the probe of the tool version.' };
     },
     close() {
       agents.http.destroy();

@@ -27,8 +27,9 @@ export const CALL_HEADER = 'countersign-call-id';
 
 /** Names of the settings that an HTTP contract needs. */
 export function neededEnv(contract: ToolContract): string[] {
-  if (contract.execution.kind !== 'http') return [];
-  const texts = [contract.execution.url, ...Object.values(contract.execution.headers ?? {})];
+  const { execution, reconcile } = contract;
+  const requests = [execution.kind === 'http' ? execution : undefined, reconcile?.http];
+  const texts = requests.flatMap((part) => (part ? [part.url, ...Object.values(part.headers ?? {})] : []));
   return [...new Set(texts.flatMap((text) => [...text.matchAll(ENV)].map((match) => match[1]!)))];
 }
 
@@ -46,14 +47,7 @@ export function buildRequest(
   const place = idempotency.mode === 'key' ? idempotency.place : undefined;
   const args: Record<string, unknown> = { ...request.arguments };
   if (place && 'argument' in place) args[place.argument] = request.operationKey;
-  const inPath = new Set<string>();
-  const template = execution.url.replace(ENV, (_match, name: string) => setting(name, env));
-  const base = originOf(template);
-  const filled = template.slice(base.length).replace(ARGUMENT, (_match, name: string) => {
-    inPath.add(name);
-    return pathSegment(name, args[name]);
-  });
-  const url = parse(base + filled);
+  const { url, inPath } = fillUrl(execution.url, args, env);
   const rest = Object.keys(args).filter((name) => !inPath.has(name) && args[name] !== undefined);
   const hasBody = execution.method !== 'GET' && execution.method !== 'DELETE';
   const query = new Set(execution.query ?? (hasBody ? [] : rest));
@@ -63,6 +57,44 @@ export function buildRequest(
     ? Buffer.from(JSON.stringify(Object.fromEntries(members.map((name) => [name, args[name]]))))
     : null;
   return { method: execution.method, url, headers: headersOf(request, execution, env, body), body };
+}
+
+/** @throws UnsendableRequest */
+function fillUrl(
+  urlTemplate: string,
+  args: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string>>,
+): { url: URL; inPath: ReadonlySet<string> } {
+  const inPath = new Set<string>();
+  const template = urlTemplate.replace(ENV, (_match, name: string) => setting(name, env));
+  const base = originOf(template);
+  const filled = template.slice(base.length).replace(ARGUMENT, (_match, name: string) => {
+    inPath.add(name);
+    return pathSegment(name, args[name]);
+  });
+  return { url: parse(base + filled), inPath };
+}
+
+/** The read that asks what became of a write. @throws UnsendableRequest */
+export function buildProbe(
+  request: Pick<RunRequest, 'arguments' | 'operationKey' | 'callId'>,
+  probe: { readonly url: string; readonly headers?: Readonly<Record<string, string>> | undefined },
+  env: Readonly<Record<string, string>>,
+): BuiltRequest {
+  const args = { ...request.arguments, operationKey: request.operationKey };
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'countersign',
+    [CALL_HEADER]: request.callId,
+  };
+  for (const [name, value] of Object.entries(probe.headers ?? {})) {
+    const known = value.replace(ENV, (_match, key: string) => setting(key, env));
+    headers[name.toLowerCase()] = known.replace(ARGUMENT, (_match, key: string) =>
+      headerText(queryText(args[key as 'operationKey'] ?? '')),
+    );
+  }
+  return { method: 'GET', url: fillUrl(probe.url, args, env).url, headers, body: null };
 }
 
 function headersOf(

@@ -62,8 +62,13 @@ export async function runLocal(
       request.stop?.whenAsked(() => stop.abort());
       request.stop?.whenOver(() => resolve(LATE));
     });
-    const value = await Promise.race([invoke(handler, request, signal, options), late]);
+    const working = invoke(handler, request, signal, options);
+    const value = await Promise.race([working, late]);
     if (value !== LATE) return answered(value);
+    working.then(
+      (value) => request.onLate?.(answered(value)),
+      () => undefined,
+    );
     stop.abort();
     return request.signal.aborted || request.stop?.over === true ? stopped(contract) : timedOut(contract);
   } catch (thrown) {

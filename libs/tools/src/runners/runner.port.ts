@@ -35,6 +35,8 @@ export interface RunRequest {
   readonly fence?: Readonly<Record<string, number>>;
   /** Called once, just before the first byte may leave. What it throws stops the attempt as `not_sent`. */
   onSending(): void;
+  /** An answer that came after the attempt was given up, where the runner can still hear it. */
+  onLate?(outcome: RunOutcome): void;
 }
 
 export type RunOutcome =
@@ -54,8 +56,32 @@ export type RunOutcome =
     };
 export type FailedOutcome = Extract<RunOutcome, { kind: 'failed' }>;
 
+/** What a probe is asked: did this write happen? */
+export type ProbeRequest = Pick<
+  RunRequest,
+  'contract' | 'digest' | 'arguments' | 'operationKey' | 'callId' | 'tenant' | 'signal'
+>;
+
+/**
+ * What a probe found out. `evidence` says how, without anything that the tool wrote itself.
+ *
+ * P1 `not_applied` only where the contract's mapping says so; an absent mapping, an answer that fits none or several,
+ *    and every failure is `cannot_tell`.
+ */
+export type ProbeOutcome = { readonly evidence: string } & (
+  | {
+      readonly kind: 'applied';
+      /** What the write would have answered, where the probe gives it. */
+      readonly value?: unknown;
+      readonly raw?: Buffer;
+    }
+  | { readonly kind: 'not_applied' | 'partly' | 'cannot_tell' }
+);
+
 export interface Runner {
   run(request: RunRequest): Promise<RunOutcome>;
+  /** One read that asks what became of a write. It changes nothing, and may be repeated. */
+  probe(request: ProbeRequest): Promise<ProbeOutcome>;
   /** Closes idle connections. */
   close(): void;
 }

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { callStatusSchema } from '#contracts';
+import { SETTLED_STATUSES } from '#contracts';
 import type { CliConfig } from '../../cli.config.ts';
 import type { CallView } from '../../client/views.ts';
 import { addGatewayCommand, openGateway, type GatewayOptions } from '../../gateway-command.ts';
@@ -28,9 +28,7 @@ export function addListCalls(group: Command, config: CliConfig): void {
     examples: ['countersign calls list --run run_01kb…', 'countersign calls list --status outcome_unknown'],
   })
     .option('--run <run>', 'only calls of this run', runId)
-    .addOption(
-      new Option('--status <status>', 'only calls in this state').choices([...OPEN, ...callStatusSchema.options]),
-    )
+    .addOption(new Option('--status <status>', 'only calls in this state').choices([...OPEN, ...SETTLED_STATUSES]))
     .option('--tool <tool>', 'only calls of this tool: ns.name, or ns.name@version', filled)
     .option('--limit <n>', 'how many at most', wholeNumber(1, 10_000), 20)
     .action(async ({ run, status, tool, limit, ...options }: ListOptions) => {

@@ -1,0 +1,60 @@
+import type { CallReconciled } from '#contracts';
+import { outputOf, takesOutput } from './call.transition.ts';
+import { runAmended } from './emissions.ts';
+import { outcomeOf } from './outcome.ts';
+import { isOut, isSettled, withCall, withState, type Call, type Run, type SettledCall } from './run-state.ts';
+import type { Emission, Env, InputOf, Step } from './saga.types.ts';
+
+/**
+ * What became known of an unknown outcome. It is a fact about the call, whatever its run does meanwhile:
+ * - the call's status and effect are those of the highest amendment; the order in which they come does not matter, and
+ *   one that overtook the settlement settles the call;
+ * - an end that was told stays as it was told; a RunAmended says what holds now, if that is something else;
+ * - a model that was told OUTCOME_UNKNOWN is not told again; one that was not told anything yet is told the truth.
+ */
+export function callReconciled(run: Run, input: InputOf<'CallReconciled'>, env: Env): Step {
+  const call = run.state.calls.find((candidate) => candidate.callId === input.callId);
+  if (!call) return { run, out: [], dropped: 'unknown_call' };
+  const pool = poolOf(call);
+  if (pool === undefined || input.from.kind !== 'pool' || input.from.pool !== pool)
+    return { run, out: [], dropped: 'foreign' };
+  if (isSettled(call) && (call.reconciled?.amendment ?? 0) >= input.data.amendment)
+    return { run, out: [], dropped: 'late' };
+  const before = outcomeOf(run.state.calls);
+  const next = withCall(run, amended(run, call, pool, input.data));
+  if (run.state.phase.name !== 'ended' || outcomeOf(next.state.calls) === before) return { run: next, out: [] };
+  const told = withState(next, { amendments: (run.state.amendments ?? 0) + 1 });
+  const out: Emission[] = [runAmended(told, input, env.now)];
+  return { run: told, out };
+}
+
+const poolOf = (call: Call): string | undefined =>
+  isOut(call) ? call.proposal.pool : isSettled(call) ? call.pool : undefined;
+
+function amended(run: Run, call: Call, pool: string, data: CallReconciled): SettledCall {
+  const { callId, providerCallId, tool, batch, effectClass } = call;
+  const base = isSettled(call)
+    ? call
+    : {
+        callId,
+        providerCallId,
+        tool,
+        batch,
+        effectClass,
+        state: 'settled' as const,
+        replayed: false,
+        approvalId: null,
+      };
+  // A request that is out is sent again with the same results.
+  const untold = run.state.phase.name !== 'awaiting_model' && (!isSettled(call) || call.output !== undefined);
+  return {
+    ...base,
+    status: data.status,
+    effect: data.effect,
+    errorCode: data.error?.code ?? data.result?.fault?.code ?? null,
+    resourceIds: data.result?.evidence.resourceIds ?? [],
+    pool,
+    reconciled: { amendment: data.amendment, commandId: data.commandId },
+    ...(untold && takesOutput(run) ? { output: outputOf(data) } : {}),
+  };
+}
