@@ -99,6 +99,11 @@ describe('commands that talk to the gateway', () => {
 
     const report = await json<{ verified: boolean; records: number }>(ANN, 'audit', 'verify');
     expect(report).toMatchObject({ verified: true, faults: [] });
+    const proved = await as(ANN, 'audit', 'prove', callId);
+    expect([proved.code, proved.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^proved: record \d+ of the ledger dev\/\d/),
+    ]);
     const tail = await as(ANN, 'audit', 'tail', '--run', started.runId, '--limit', '1000', '--json');
     const file = path.join(folder, 'audit.jsonl');
     writeFileSync(file, (await as(ANN, 'audit', 'tail', '--limit', '100000', '--json')).stdout);

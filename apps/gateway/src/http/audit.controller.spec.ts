@@ -11,6 +11,7 @@ describe('what an auditor asks beside the records', () => {
     time: '2026-01-01T00:00:00.000Z',
     jws: 'a.b.c',
   };
+  const proof = { kind: 'inclusion', ledger: 'acme/0', size: 7, path: [], checkpoint: 'a.b.c' };
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: 'x', kid: 'k' };
   beforeAll(async () => {
     gateway = await openGateway({
@@ -20,6 +21,11 @@ describe('what an auditor asks beside the records', () => {
           return { items: [checkpoint], next: null };
         },
         'telemetry.keys': () => ({ keys: [jwk] }),
+        'telemetry.schemas': () => ({ schemas: { 'dev.countersign.run.ended.v1': { type: 'object' } } }),
+        'telemetry.proof': (args: { ledger?: string; tenant: string }) => {
+          asked.push(args);
+          return args.ledger?.startsWith('other/') ? null : proof;
+        },
       },
     });
   });
@@ -36,8 +42,20 @@ describe('what an auditor asks beside the records', () => {
     });
   });
 
+  it('a proof of one thing of the own tenant; what is not there is not found (G11, G12)', async () => {
+    const as = 'dev.acme.ann.auditor';
+    const prove = (query: string) => gateway.request('GET', `/v1/audit/proof?${query}`, { as });
+    const callId = `call_${'0'.repeat(26)}_0001`;
+    expect(await prove(`callId=${callId}`)).toMatchObject({ status: 200, body: proof });
+    expect(asked.at(-1)).toEqual({ tenant: 'acme', callId });
+    expect(await prove('ledger=other/0&from=1')).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+    for (const wrong of ['', 'ledger=acme/0', 'from=3', `callId=${callId}&eventId=evt_${'0'.repeat(26)}`, 'callId=x'])
+      expect(await prove(wrong)).toMatchObject({ status: 400, body: { code: 'INVALID_ARGS' } });
+    expect(await gateway.request('GET', '/v1/audit/schemas', { as })).toMatchObject({ status: 200 });
+  });
+
   it('for operators and auditors alone; a wrong query is told where', async () => {
-    for (const route of ['checkpoints', 'keys']) {
+    for (const route of ['checkpoints', 'keys', 'proof', 'schemas']) {
       const url = `/v1/audit/${route}`;
       expect((await gateway.request('GET', url, { as: null })).status).toBe(401);
       expect((await gateway.request('GET', url)).status).toBe(403);

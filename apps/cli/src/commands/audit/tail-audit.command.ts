@@ -17,6 +17,7 @@ interface TailOptions extends GatewayOptions {
 /** A CloudEvent of the audit, as far as a line of it goes. */
 interface AuditRecord {
   readonly type: string;
+  readonly ledger?: string;
   readonly time?: string;
   readonly subject?: string;
   readonly sequence?: string;
@@ -49,24 +50,42 @@ export function addTailAudit(group: Command, config: CliConfig): void {
 }
 
 async function tail(client: GatewayClient, out: Output, filter: Query, limit: number, follow: boolean): Promise<void> {
-  let last: AuditRecord[] = [];
-  let cursor = await readOn(client, filter, '', (records) => {
-    last = newest([...last, ...records], limit);
+  let gathered = new Map<string, AuditRecord[]>();
+  const gather = (records: readonly AuditRecord[]): void => {
+    for (const record of records) {
+      const own = gathered.get(record.ledger ?? '') ?? [];
+      gathered.set(record.ledger ?? '', own);
+      own.push(record);
+      if (own.length > 2 * limit) own.splice(0, own.length - limit);
+    }
     out.progress('reading the audit …');
-  });
+  };
+  let cursor = await readOn(client, filter, '', gather);
   out.progress(null);
-  for (const record of last) print(out, record);
+  for (const record of byTime(gathered.values()).slice(-limit)) print(out, record);
   while (follow) {
     await delay(LOOK_MS);
-    const come: AuditRecord[] = [];
-    cursor = await readOn(client, filter, cursor, (records) => come.push(...records));
-    for (const record of newest(come)) print(out, record);
+    gathered = new Map();
+    cursor = await readOn(client, filter, cursor, gather);
+    out.progress(null);
+    for (const record of byTime(gathered.values())) print(out, record);
   }
 }
 
-/** Records of all ledgers by their time, the newest last. */
-const newest = (records: readonly AuditRecord[], limit = Infinity): AuditRecord[] =>
-  records.toSorted((a, b) => (a.time ?? '').localeCompare(b.time ?? '')).slice(-limit);
+/** Records of all ledgers by their time. Those of one ledger keep its order: what is printed as JSON can be verified. */
+function byTime(ledgers: Iterable<readonly AuditRecord[]>): AuditRecord[] {
+  const sources = [...ledgers].map((records) => ({ records, at: 0 }));
+  const merged: AuditRecord[] = [];
+  for (;;) {
+    let first: (typeof sources)[number] | undefined;
+    for (const source of sources) {
+      const next = source.records[source.at];
+      if (next && (!first || (next.time ?? '') < (first.records[first.at]!.time ?? ''))) first = source;
+    }
+    if (!first) return merged;
+    merged.push(first.records[first.at++]!);
+  }
+}
 
 /** Reads what follows the cursor. @returns the cursor behind it */
 async function readOn(
