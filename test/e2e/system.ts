@@ -22,6 +22,7 @@ const ROLES: Record<string, string> = {
   paula: 'agent+payroll',
   peter: 'agent+publisher',
   ann: 'auditor',
+  pat: 'tool-publisher',
 };
 
 /** One request as one of the test's people; `tenant/person` for another tenant. */

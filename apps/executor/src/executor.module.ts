@@ -1,9 +1,10 @@
 import { KeyRing, verifyGrant, type PublicKeySet } from '#grants';
-import { ContractCache } from '#registry';
+import { ContractCache, Quarantine } from '#registry';
 import { defineDoor } from '#runtime';
 import { createRunner, loadWorkspace, makeViews, secretValues, type Handler } from '#tools';
 import { executorSettings, toolEnvironment } from './executor.config.ts';
 import { wireExecutor } from './executor.wiring.ts';
+import { refuseQuarantined } from './work/refuse-quarantined.ts';
 
 /** The tool's pool: verifies grants, journals intents, runs tools, records outcomes. */
 export const executorDoor = defineDoor({
@@ -23,13 +24,15 @@ export const executorDoor = defineDoor({
     const secrets = secretValues(env);
     const runner = createRunner({ handlers, probes, env, secrets });
     const ring = new KeyRing({ fetch: () => reads.read<PublicKeySet>('policy', 'publicKeys', {}) });
+    const quarantine = new Quarantine(reads);
     const parts = wireExecutor(context, {
       verify: async (token) => (await verifyGrant(token, ring)).claims,
       contracts: new ContractCache(reads),
-      runner,
+      quarantine,
+      runner: refuseQuarantined(runner, quarantine),
       views: (contract, value, raw, about) => makeViews(contract, value, raw, { ...about, secrets }),
     });
     const close = { start: () => undefined, drain: () => Promise.resolve(runner.close()) };
-    return { ...parts, workers: [...(parts.workers ?? []), close] };
+    return { ...parts, workers: [...(parts.workers ?? []), close, quarantine] };
   },
 });

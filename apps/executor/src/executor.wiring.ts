@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ToolContract } from '#contracts';
 import type { GrantClaims } from '#grants';
+import type { QuarantineList } from '#registry';
 import type { ServiceContext, ServiceParts } from '#runtime';
 import { JournalRepository } from './adapters/journal.repository.ts';
 import { ReconciliationRepository } from './adapters/reconciliation.repository.ts';
@@ -25,6 +26,7 @@ export interface ExecutorTools {
   /** @throws CountersignError GRANT_INVALID, InfrastructureError (policy is away) */
   readonly verify: (token: string) => Promise<GrantClaims>;
   readonly contracts: { byDigest(digest: string): Promise<ToolContract> };
+  readonly quarantine: QuarantineList;
   readonly runner: ToolRunner;
   readonly views: ViewMaker;
 }
@@ -64,7 +66,8 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
     prober,
     onLate: (call, outcome) => late.take(call, outcome),
   });
-  const gate = new GrantGate({ pool, rules: { leaseMs, marginMs }, verify: tools.verify, contracts: tools.contracts });
+  const { verify, contracts, quarantine } = tools;
+  const gate = new GrantGate({ pool, rules: { leaseMs, marginMs }, verify, contracts, quarantine });
   const desk: CallDesk = new CallDesk({
     journal,
     leases,

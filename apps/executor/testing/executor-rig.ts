@@ -21,7 +21,7 @@ import {
 } from '#grants';
 import { callIdOf, digestArguments, digestText, newId, runIdOfCall, type Json } from '#kernel';
 import type { LockPort } from '#locks';
-import { contractDigest } from '#registry';
+import { contractDigest, nothingQuarantined } from '#registry';
 import { defineDoor } from '#runtime';
 import { openService, until, type ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
 import type { ProbeOutcome, ProbeRequest, RunOutcome, RunRequest } from '../src/domain/tool-runner.port.ts';
@@ -204,6 +204,7 @@ export async function openExecutor(options: RigOptions = {}): Promise<Executor> 
       wireExecutor(context, {
         verify: async (token) => (await verifyGrant(token, ring)).claims,
         contracts: { byDigest: (digest) => Promise.resolve(contracts.get(digest)!) },
+        quarantine: nothingQuarantined,
         views: fakeViews,
         runner: {
           run: async (request) => {

@@ -8,6 +8,9 @@ export const gatewaySettings = {
   COUNTERSIGN_POOLS: platformSettings.COUNTERSIGN_POOLS,
   COUNTERSIGN_WORKSPACES: listSetting('').describe('folders with tools, policies and agents, comma separated'),
   COUNTERSIGN_DEV_TENANT: tenantSchema.default('dev').describe('tenant that the workspaces are published for'),
+  COUNTERSIGN_PUBLISH_ALLOW: listSetting('').describe(
+    'what HTTP tools that are published over the API may name: origins (https://tickets.example:8443) and settings of the pools (${DESK_URL}), comma separated, or *; empty = nothing, in development mode all',
+  ),
   COUNTERSIGN_API_KEYS_FILE: z
     .string()
     .optional()

@@ -1,6 +1,6 @@
 import type { Provider, Type } from '@nestjs/common';
 import { DEFAULT_JSON_LIMITS } from '#kernel';
-import { ContractStore } from '#registry';
+import { ContractStore, ToolShelf } from '#registry';
 import { defineDoor, type ServiceDoor } from '#runtime';
 import { loadWorkspace } from '#tools';
 import { AcceptedRuns } from './adapters/accepted-runs.ts';
@@ -10,10 +10,12 @@ import { InFlight } from './adapters/in-flight.ts';
 import { KeyFile } from './adapters/key-file.worker.ts';
 import { packageVersion } from './adapters/package-version.ts';
 import { RateLimit } from './adapters/rate-limit.ts';
+import { RegistryChanges } from './adapters/registry-changes.worker.ts';
 import { RunProgressReader } from './adapters/run-progress-reader.ts';
 import { RunStreams } from './adapters/run-streams.ts';
 import { RunViews } from './adapters/run-views.ts';
 import { ToolCatalogue } from './adapters/tool-catalogue.ts';
+import { ToolPublisher } from './adapters/tool-publisher.ts';
 import { UnknownDesk } from './adapters/unknown-desk.ts';
 import { Watchers } from './adapters/watchers.ts';
 import { publishWorkspaces } from './adapters/workspaces.ts';
@@ -32,6 +34,8 @@ import { OperationsController } from './http/operations.controller.ts';
 import { RunEventsController } from './http/run-events.controller.ts';
 import { RunsController } from './http/runs.controller.ts';
 import * as tokens from './http/tokens.ts';
+import { ToolPublishingController } from './http/tool-publishing.controller.ts';
+import { ToolReviewsController } from './http/tool-reviews.controller.ts';
 import { ToolsController } from './http/tools.controller.ts';
 import { UnknownsController } from './http/unknowns.controller.ts';
 import { WatchersLifecycle } from './http/watchers.lifecycle.ts';
@@ -39,6 +43,8 @@ import { WatchersLifecycle } from './http/watchers.lifecycle.ts';
 export interface GatewayDoorOptions {
   /** Beside the gateway's own; they may inject its tokens. */
   readonly controllers?: readonly Type[];
+  /** Does a second publisher look at what matters in a new version? Default: yes, but in development mode. */
+  readonly reviews?: boolean;
 }
 
 const noKeys = { find: () => undefined };
@@ -55,6 +61,7 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
       checkAccessSettings(settings.COUNTERSIGN_DEV, settings.COUNTERSIGN_HTTP_HOST, keyFile !== null);
       const rate = new RateLimit(settings.COUNTERSIGN_GATEWAY_RATE_PER_S, settings.COUNTERSIGN_GATEWAY_RATE_BURST);
       const store = new ContractStore(database);
+      const shelf = new ToolShelf(database);
       const workspaces = await Promise.all(settings.COUNTERSIGN_WORKSPACES.map(loadWorkspace));
       const agents = await publishWorkspaces(workspaces, settings.COUNTERSIGN_DEV_TENANT, store);
       const watchers = new Watchers();
@@ -65,19 +72,31 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
       const accepted = new AcceptedRuns();
       const views = new RunViews(reads, accepted);
       const tools = new ToolCatalogue(store, clock);
+      const publisher = new ToolPublisher({
+        store,
+        shelf,
+        tools,
+        reviews: options.reviews ?? !settings.COUNTERSIGN_DEV,
+        allow:
+          settings.COUNTERSIGN_DEV && settings.COUNTERSIGN_PUBLISH_ALLOW.length === 0
+            ? ['*']
+            : settings.COUNTERSIGN_PUBLISH_ALLOW,
+      });
       const exchange = new CommandExchange(bus, watchers, new InFlight(settings.COUNTERSIGN_GATEWAY_MAX_IN_FLIGHT));
       const intake = { exchange, tools, agents, views, accepted, clock };
       const maxBytes = settings.COUNTERSIGN_GATEWAY_MAX_BODY_BYTES;
       return {
         consumers: gatewayConsumers(watchers, streams, settings.COUNTERSIGN_POOLS, instance),
-        reads: gatewayReads(store),
-        workers: keyFile ? [keyFile] : [],
+        reads: gatewayReads(store, shelf),
+        workers: [new RegistryChanges(shelf, tools, log), ...(keyFile ? [keyFile] : [])],
         controllers: [
           RunsController,
           RunEventsController,
           CallsController,
           UnknownsController,
           ApprovalsController,
+          ToolPublishingController,
+          ToolReviewsController,
           ToolsController,
           OperationsController,
           OpenApiController,
@@ -93,6 +112,7 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
           value(tokens.APPROVAL_DESK, new ApprovalDesk(reads, exchange, clock)),
           value(tokens.UNKNOWN_DESK, new UnknownDesk({ reads, views, exchange, clock })),
           value(tokens.TOOLS, tools),
+          value(tokens.PUBLISHER, publisher),
           value(tokens.BODY_LIMITS, { ...DEFAULT_JSON_LIMITS, maxBytes }),
           value(tokens.VERSION, packageVersion()),
           value(tokens.STREAMS, streams),

@@ -1,16 +1,19 @@
 import type { PublishedContract } from '#contracts';
 import { CountersignError } from '#kernel';
-import type { ContractStore } from '#registry';
+import type { ContractStore, QuarantinedTool, ToolShelf } from '#registry';
 import type { ReadPort } from '#runtime';
 
 /** What other services may ask the gateway. */
-export function gatewayReads(store: ContractStore): ReadPort {
+export function gatewayReads(store: ContractStore, shelf: ToolShelf): ReadPort {
   return {
     /** Installation-wide: who knows a digest was given it. */
     contract: async ({ digest }: { digest: string }): Promise<PublishedContract | null> =>
       store.byDigest(text(digest, 'digest')),
     /** The live tools of a tenant. */
-    tools: async ({ tenant }: { tenant: string }): Promise<PublishedContract[]> => store.list(text(tenant, 'tenant')),
+    tools: async ({ tenant }: { tenant: string }): Promise<PublishedContract[]> =>
+      (await store.list(text(tenant, 'tenant'))).filter(({ standing }) => standing !== 'quarantined'),
+    /** Of all tenants: what policy grants no more and no executor sends. */
+    quarantined: (): Promise<QuarantinedTool[]> => shelf.quarantined(),
   };
 }
 

@@ -37,6 +37,10 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly reads?: Readonly<Record<string, (args: never) => unknown>>;
   readonly controllers?: readonly Type[];
+  /** Another gateway's database, for two replicas. */
+  readonly url?: string;
+  /** Tools are reviewed by a second person, though the credentials are those of development. */
+  readonly reviews?: boolean;
 }
 
 export const WORKSPACE = fileURLToPath(new URL('./workspace/', import.meta.url));
@@ -48,8 +52,10 @@ export const nothingKnown = {
 
 export async function openGateway(options: GatewayOptions = {}): Promise<HttpGateway> {
   const env = { COUNTERSIGN_DEV: '1', COUNTERSIGN_WORKSPACES: WORKSPACE, ...options.env };
-  const door = createGatewayDoor({ controllers: options.controllers ?? [] });
-  const service = await openService(door, { env, reads: { ...nothingKnown, ...options.reads } });
+  const { controllers: more = [], url, reviews } = options;
+  const door = createGatewayDoor({ controllers: more, ...(reviews === undefined ? {} : { reviews }) });
+  const reads = { ...nothingKnown, ...options.reads };
+  const service = await openService(door, { env, reads, ...(url === undefined ? {} : { url }) });
   const { controllers, providers, http } = service.parts;
   class GatewayModule {}
   const module = { module: GatewayModule, controllers: [...controllers!], providers: [...providers!] };

@@ -1,4 +1,4 @@
-import { ContractCache, type ContractSource } from '#registry';
+import { ContractCache, Quarantine, type ContractSource } from '#registry';
 import { defineDoor } from '#runtime';
 import { findApprovalChange } from './adapters/approval-change.query.ts';
 import { findApproval, listApprovals, type ApprovalsAsked } from './adapters/approval-views.query.ts';
@@ -22,17 +22,23 @@ export const policyDoor = defineDoor({
   async open({ settings, database, outbox, clock, log, reads }) {
     const engine = new CedarEngine(checkPolicies(readPolicyFiles(settings.COUNTERSIGN_WORKSPACES)));
     const signingKey = await openSigningKey(database);
+    const quarantine = new Quarantine(reads);
     const maker = new DecisionMaker({
       engine,
       signingKey,
       contracts: new ContractCache(reads as ContractSource),
+      quarantine,
       grantTtlMs: settings.COUNTERSIGN_GRANT_TTL_MS,
     });
     const parts = { maker, database, outbox, clock, log };
     log.info({ policyDigest: engine.policyDigest, kid: signingKey.kid }, 'policy is ready');
     return {
       consumers: policyConsumers(parts, settings.COUNTERSIGN_POOLS),
-      workers: [new RejudgePending(parts), new ExpireApprovals(parts, settings.COUNTERSIGN_APPROVAL_SWEEP_MS)],
+      workers: [
+        quarantine,
+        new RejudgePending(parts),
+        new ExpireApprovals(parts, settings.COUNTERSIGN_APPROVAL_SWEEP_MS),
+      ],
       reads: {
         publicKeys: () => publicKeys(database),
         approval: ({ tenant, approvalId }: { tenant: string; approvalId: string }) =>

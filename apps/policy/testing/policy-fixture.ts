@@ -121,15 +121,24 @@ export interface OpenPolicyOptions {
   readonly clock?: Clock;
   /** Instead of a registry that holds `contracts`. */
   readonly registry?: (asked: { digest: string }) => unknown;
+  readonly quarantined?: () => unknown;
 }
 
-export function openPolicy({ contracts = [], registry, ...options }: OpenPolicyOptions = {}): Promise<ServiceHarness> {
+export function openPolicy({
+  contracts = [],
+  registry,
+  quarantined = () => [],
+  ...options
+}: OpenPolicyOptions = {}): Promise<ServiceHarness> {
   const published = new Map(
     [readContract, writeContract, askContract, ...contracts].map((contract) => [contractDigest(contract), contract]),
   );
   const contract = ({ digest }: { digest: string }): unknown =>
     published.has(digest) ? { digest, contract: published.get(digest) } : null;
-  return openService(policyDoor, { ...options, reads: { 'gateway.contract': registry ?? contract } });
+  return openService(policyDoor, {
+    ...options,
+    reads: { 'gateway.contract': registry ?? contract, 'gateway.quarantined': quarantined },
+  });
 }
 
 type Published = ReturnType<ServiceHarness['take']>;

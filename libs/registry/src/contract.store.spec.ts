@@ -19,14 +19,16 @@ describe('the registry', () => {
     await database.close();
     await fresh.drop();
   });
-  beforeEach(() => database.change({ text: 'truncate contract, tool_version, live_version' }));
+  beforeEach(() =>
+    database.change({ text: 'truncate contract, tool_version, live_version, tool_change, registry_revision' }),
+  );
 
   const contract = sampleContract();
   const digest = contractDigest(contract);
 
   it('publishing is idempotent, and what was published is found by name, version, model name and digest', async () => {
-    expect(await store.publish('acme', contract)).toEqual({ digest, contract });
-    expect(await store.publish('acme', structuredClone(contract))).toEqual({ digest, contract });
+    expect(await store.publish('acme', contract)).toEqual({ digest, contract, added: true });
+    expect(await store.publish('acme', structuredClone(contract))).toEqual({ digest, contract, added: false });
     for (const name of ['desk.create_ticket', 'desk.create_ticket@1.0.0', 'desk__create_ticket']) {
       expect(await store.resolve('acme', name)).toEqual({ digest, contract });
     }

@@ -5,7 +5,13 @@ import { checkPublishable } from './check-publishable.ts';
 import { contractDigest } from './contract-digest.ts';
 import { insertVersions, type VersionRow } from './queries/insert-versions.query.ts';
 import { raiseLiveVersions } from './queries/raise-live-versions.query.ts';
-import { selectByDigest, selectLive, selectPublished } from './queries/select-published.query.ts';
+import { raiseRevision } from './queries/raise-revision.query.ts';
+import {
+  selectByDigest,
+  selectLive,
+  selectPublished,
+  type StandingContract,
+} from './queries/select-published.query.ts';
 import { selectVersions } from './queries/select-versions.query.ts';
 
 /** Live tools of one tenant. */
@@ -24,12 +30,20 @@ export class ContractStore {
   }
 
   /** @throws CountersignError INVALID_ARGS (not publishable), IDEMPOTENCY_CONFLICT (the version stands with other content) */
-  async publish(tenant: string, contract: ToolContract): Promise<PublishedContract> {
-    return (await this.publishAll(tenant, [contract]))[0]!;
+  async publish(tenant: string, contract: ToolContract, publisher?: string): Promise<PublishedContract> {
+    return (await this.publishAll(tenant, [contract], publisher))[0]!;
   }
 
-  /** All or none, in one transaction. @throws as `publish`; the error lists the faults of every contract */
-  async publishAll(tenant: string, contracts: readonly ToolContract[]): Promise<PublishedContract[]> {
+  /**
+   * All or none, in one transaction.
+   * @param publisher who stands in the tool's history
+   * @throws as `publish`; the error lists the faults of every contract
+   */
+  async publishAll(
+    tenant: string,
+    contracts: readonly ToolContract[],
+    publisher = 'workspace',
+  ): Promise<(PublishedContract & { readonly added: boolean })[]> {
     if (contracts.length === 0) return [];
     checkPublishable(...contracts);
     const published = contracts.map((contract) => ({ digest: contractDigest(contract), contract }));
@@ -37,25 +51,27 @@ export class ContractStore {
     const rows = [...new Map(published.map((p) => [toolKey(p.contract), toRow(p)])).entries()]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([, row]) => row);
-    await this.#database.transaction(async (tx) => {
-      await insertVersions(tx, tenant, rows);
+    const added = await this.#database.transaction(async (tx) => {
+      const added = await insertVersions(tx, tenant, rows, publisher);
       refuseConflicts(published, await selectVersions(tx, tenant, rows));
       await raiseLiveVersions(
         tx,
         tenant,
         rows.map((r) => r.tool),
       );
+      if (added.size > 0) await raiseRevision(tx, tenant);
+      return added;
     });
-    return published;
+    return published.map((one) => ({ ...one, added: added.has(toolKey(one.contract)) }));
   }
 
-  /** The live versions, by name. */
-  list(tenant: string): Promise<PublishedContract[]> {
+  /** The live versions, by name; the quarantined ones too. */
+  list(tenant: string): Promise<StandingContract[]> {
     return selectLive(this.#database, tenant, MAX_TOOLS);
   }
 
   /** `ns.name`, `ns.name@1.2.3` or `ns__name`; null when it is not published for the tenant. */
-  async resolve(tenant: string, name: string): Promise<PublishedContract | null> {
+  async resolve(tenant: string, name: string): Promise<StandingContract | null> {
     const asked = parseToolName(name);
     return asked && selectPublished(this.#database, tenant, asked.tool, asked.version);
   }
@@ -64,6 +80,8 @@ export class ContractStore {
     return selectByDigest(this.#database, digest);
   }
 }
+
+export type { Standing, StandingContract } from './queries/select-published.query.ts';
 
 const NAME = /^([a-z][a-z0-9]*(?:_[a-z0-9]+)*)(?:\.|__)([a-z][a-z0-9]*(?:_[a-z0-9]+)*)(?:@(\d+\.\d+\.\d+))?$/;
 

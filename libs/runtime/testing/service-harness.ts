@@ -38,6 +38,9 @@ export interface HarnessOptions {
   readonly instance?: string;
 }
 
+/** What every service may ask and few tests are about. */
+const CALM: HarnessOptions['reads'] = { 'gateway.quarantined': () => [] };
+
 const freeLocks: LockPort = {
   acquire: () =>
     Promise.resolve({ kind: 'held', handle: { lost: new AbortController().signal, release: () => Promise.resolve() } }),
@@ -82,7 +85,7 @@ export async function openService<S extends SettingsShape>(
   });
   const reads: Reads = {
     read: async <T>(service: string, question: string, args: object) => {
-      const answer = options.reads?.[`${service}.${question}`];
+      const answer = { ...CALM, ...options.reads }[`${service}.${question}`];
       if (!answer) throw new InfrastructureError(`no fake for ${service}.${question}`);
       return (await answer(args as never)) as T;
     },

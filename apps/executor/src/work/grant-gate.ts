@@ -2,6 +2,7 @@ import type { GrantReturned, Message, ToolContract } from '#contracts';
 import { toolKey } from '#contracts';
 import type { GrantClaims } from '#grants';
 import { CountersignError, InfrastructureError } from '#kernel';
+import type { QuarantineList } from '#registry';
 import { grantMismatch } from '../domain/check-grant.ts';
 import { prepareCall, type LeaseRules, type PreparedCall } from '../domain/prepared-call.ts';
 
@@ -11,6 +12,7 @@ export interface GrantGateOptions {
   /** @throws CountersignError GRANT_INVALID, InfrastructureError (policy is away) */
   readonly verify: (token: string) => Promise<GrantClaims>;
   readonly contracts: { byDigest(digest: string): Promise<ToolContract> };
+  readonly quarantine: QuarantineList;
 }
 
 export type GateAnswer =
@@ -38,6 +40,9 @@ export class GrantGate {
     }
     const wrong = grantMismatch(granted, claims, this.#options.pool);
     if (wrong !== null) return { kind: 'refused', message: `The grant is not for this call: ${wrong} differs`, claims };
+    const { quarantine } = this.#options;
+    await quarantine.ready();
+    if (quarantine.has(claims.tenant, claims.tool)) return { kind: 'returned', reason: 'CONTRACT_CHANGED' };
     return this.prepare(granted, claims);
   }
 

@@ -1,6 +1,6 @@
 import { toolKey, toolName, type PublishedContract, type ToolContract, type ToolRef } from '#contracts';
 import type { Clock } from '#kernel';
-import { parseToolName, type ContractStore } from '#registry';
+import { parseToolName, type ContractStore, type StandingContract } from '#registry';
 
 /** A replica may have published meanwhile: what is older is read again, beside the request that noticed. */
 const FRESH_MS = 2_000;
@@ -11,29 +11,44 @@ const MAX_PINNED = 10_000;
 
 interface Snapshot {
   readonly readAt: number;
-  readonly live: readonly PublishedContract[];
-  readonly byName: ReadonlyMap<string, PublishedContract>;
+  readonly live: readonly StandingContract[];
+  readonly byName: ReadonlyMap<string, StandingContract>;
+  /** Also of tools whose live version is quarantined. */
+  readonly names: ReadonlySet<string>;
   /** Digest of a contract → the tool that it names for its undo. */
   readonly undoOf: ReadonlyMap<string, string>;
 }
 
 const refOf = ({ digest, contract }: PublishedContract): ToolRef => ({ tool: toolKey(contract), digest });
 
-/** The live tools of each tenant in memory: no request of a known tool costs a statement. */
+/**
+ * The live tools of each tenant in memory: no request of a known tool costs a statement.
+ * C1 a quarantined version is neither listed nor resolved, and no older one takes its place under `ns.name`;
+ * C2 after `renew` nothing that was read before it is given any more.
+ */
 export class ToolCatalogue {
   readonly #store: Pick<ContractStore, 'list' | 'resolve'>;
   readonly #clock: Clock;
   readonly #snapshots = new Map<string, Snapshot>();
   readonly #reading = new Map<string, Promise<Snapshot>>();
-  /** Versions that are not live: immutable, so kept. */
+  /** Versions that are not live: immutable, so kept until the tenant's tools change. */
   readonly #pinned = new Map<string, ToolRef>();
+  #renewals = 0;
 
   constructor(store: Pick<ContractStore, 'list' | 'resolve'>, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
   }
 
-  async list(tenant: string): Promise<readonly PublishedContract[]> {
+  /** The tenant's tools have changed. */
+  renew(tenant: string): void {
+    this.#renewals++;
+    this.#snapshots.delete(tenant);
+    this.#reading.delete(tenant);
+    for (const key of this.#pinned.keys()) if (key.startsWith(`${tenant} `)) this.#pinned.delete(key);
+  }
+
+  async list(tenant: string): Promise<readonly StandingContract[]> {
     return (await this.#snapshot(tenant)).live;
   }
 
@@ -58,12 +73,12 @@ export class ToolCatalogue {
     const late = pick(renewed, asked.tool, asked.version);
     if (late) return refOf(late);
     // A version that is not live exists only where the tool has a live one.
-    if (asked.version === null || !renewed.byName.has(asked.tool)) return null;
+    if (asked.version === null || !renewed.names.has(asked.tool)) return null;
     return this.#resolvePinned(tenant, `${asked.tool}@${asked.version}`);
   }
 
-  /** The contract of `ns.name` or `ns.name@version`, and whether that is the live version; null when it is not published for the tenant. */
-  async contract(tenant: string, name: string): Promise<(PublishedContract & { readonly live: boolean }) | null> {
+  /** The contract of `ns.name` or `ns.name@version`, and whether that is the live version; null when it is not published for the tenant, or quarantined. */
+  async contract(tenant: string, name: string): Promise<(StandingContract & { readonly live: boolean }) | null> {
     const ref = await this.resolve(tenant, name);
     if (!ref) return null;
     const live = (await this.list(tenant)).find(({ digest }) => digest === ref.digest);
@@ -75,8 +90,10 @@ export class ToolCatalogue {
   async #resolvePinned(tenant: string, key: string): Promise<ToolRef | null> {
     const known = this.#pinned.get(`${tenant} ${key}`);
     if (known) return known;
+    const renewals = this.#renewals;
     const published = await this.#store.resolve(tenant, key);
-    if (!published) return null;
+    if (!published || published.standing === 'quarantined') return null;
+    if (renewals !== this.#renewals) return refOf(published);
     if (this.#pinned.size >= MAX_PINNED) this.#pinned.clear();
     this.#pinned.set(`${tenant} ${key}`, refOf(published));
     return refOf(published);
@@ -94,19 +111,24 @@ export class ToolCatalogue {
   }
 
   #read(tenant: string): Promise<Snapshot> {
-    let reading = this.#reading.get(tenant);
-    if (!reading) {
-      reading = this.#load(tenant).finally(() => this.#reading.delete(tenant));
-      this.#reading.set(tenant, reading);
-    }
+    const known = this.#reading.get(tenant);
+    if (known) return known;
+    const reading = this.#load(tenant).finally(() => {
+      if (this.#reading.get(tenant) === reading) this.#reading.delete(tenant);
+    });
+    this.#reading.set(tenant, reading);
     return reading;
   }
 
   async #load(tenant: string): Promise<Snapshot> {
-    const live = await this.#store.list(tenant);
+    const renewals = this.#renewals;
+    const all = await this.#store.list(tenant);
+    const live = all.filter(({ standing }) => standing !== 'quarantined');
     const byName = new Map(live.map((published) => [toolName(published.contract), published]));
     const undoOf = new Map(live.flatMap(({ digest, contract }) => undoTool(digest, contract)));
-    const snapshot = { readAt: this.#clock.now(), live, byName, undoOf };
+    const names = new Set(all.map(({ contract }) => toolName(contract)));
+    const snapshot = { readAt: this.#clock.now(), live, byName, names, undoOf };
+    if (renewals !== this.#renewals) return snapshot;
     if (this.#snapshots.size >= MAX_TENANTS) this.#snapshots.clear();
     this.#snapshots.set(tenant, snapshot);
     return snapshot;
@@ -116,7 +138,7 @@ export class ToolCatalogue {
 const undoTool = (digest: string, { compensation }: ToolContract): [string, string][] =>
   compensation === undefined || 'pivot' in compensation ? [] : [[digest, compensation.tool]];
 
-function pick(snapshot: Snapshot, tool: string, version: string | null): PublishedContract | null {
+function pick(snapshot: Snapshot, tool: string, version: string | null): StandingContract | null {
   const live = snapshot.byName.get(tool);
   return live && (version === null || live.contract.version === version) ? live : null;
 }

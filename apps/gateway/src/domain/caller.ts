@@ -43,6 +43,10 @@ export const RUN_KEEPERS = [ROLES.agent, ROLES.operator, ROLES.tenantAdmin] as c
 
 /** Who may say what became of a call whose outcome is unknown. */
 export const RESOLVERS = [ROLES.operator, ROLES.tenantAdmin] as const;
+/** Who may publish tools, review what others propose, and take tools out of use. */
+export const PUBLISHERS = [ROLES.toolPublisher, ROLES.tenantAdmin] as const;
+/** Who may stop the use of a tool at once. */
+export const TOOL_KEEPERS = [ROLES.toolPublisher, ROLES.operator, ROLES.tenantAdmin] as const;
 
 export const hasRole = (caller: Caller, roles: readonly string[]): boolean =>
   caller.principal.roles.some((role) => roles.includes(role));

@@ -123,3 +123,12 @@ export const labelsOf = (found: string | readonly string[] | undefined): Record<
     : Object.fromEntries(
         [found].flat().map((text) => [text.slice(0, text.indexOf(':')), text.slice(text.indexOf(':') + 1)]),
       );
+
+export const diffQuerySchema = z.strictObject({
+  against: z
+    .string()
+    .regex(/^\d+\.\d+\.\d+$/, 'expected a version such as 1.0.0')
+    .max(64)
+    .optional()
+    .describe('The version to compare with; default: the live one.'),
+});

@@ -6,6 +6,7 @@ import {
   MAX_EVIDENCE_CHARS,
   onFailureSchema,
   resolutionSchema,
+  toolContractSchema,
   writtenBudgetsSchema,
 } from '#contracts';
 import { CountersignError } from '#kernel';
@@ -119,6 +120,25 @@ export const resolveSchema = z.strictObject({
   result: z.unknown().optional().describe('With `applied`: what the tool would have answered.'),
 });
 export type ResolveRequest = z.infer<typeof resolveSchema>;
+
+/** A tool contract as the registry takes it; `docs/guide/first-tool.md` explains the fields. */
+export const contractSchema = toolContractSchema;
+
+const reasonText = z
+  .string()
+  .min(1)
+  .max(2000)
+  .refine((text) => !text.includes('\0'), 'holds a character that cannot be stored');
+
+export const standingSchema = z.strictObject({
+  reason: reasonText.describe('Why; stands in the history of the tool.'),
+});
+
+export const reviewSchema = z.strictObject({
+  decision: z.enum(['approve', 'reject']),
+  digest: digestSchema.describe('Of the contract that was looked at.'),
+  reason: reasonText.optional(),
+});
 
 /** @throws CountersignError INVALID_ARGS with every fault and its JSON pointer */
 export function parseShape<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {

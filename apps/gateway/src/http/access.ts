@@ -86,7 +86,7 @@ export class Access {
 /** What a request would do, by its method and address: no route can forget to say so. */
 function verbOf({ method = 'GET', url = '' }: Asking): Verb {
   if (method === 'GET' || method === 'HEAD') return 'read';
-  return /^\/v1\/(?:approvals|standing-grants)(?:[/?]|$)(?!.*\/withdraw$)/.test(url) ? 'approve' : 'act';
+  return /^\/v1\/(?:approvals|standing-grants|tool-reviews)(?:[/?]|$)(?!.*\/withdraw$)/.test(url) ? 'approve' : 'act';
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -17,7 +17,7 @@ export interface ApiResponse {
 
 /** One route of the public API, as the OpenAPI document tells it. */
 export interface ApiRoute {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   /** With `{name}` for parameters. */
   readonly path: string;
   /** Unique. */

@@ -32,6 +32,7 @@ const BY_NEED = {
   key: { 422: problem('The Idempotency-Key was used with other content.') },
   missing: { 404: problem('There is no such thing, or it is not yours.') },
   conflict: { 409: problem('It does not fit the state of what was addressed.') },
+  exists: { 412: problem('If-None-Match: * was given, and the version is there.') },
   stale: { 412: problem('The ETag is not the current one; `approval` holds the approval as it is.') },
 } satisfies Record<string, Readonly<Record<number, ApiResponse>>>;
 

@@ -45,7 +45,7 @@ describe('the table of the API', () => {
   });
 
   it('each route refuses a query that it does not know, and names it', async () => {
-    const as = 'dev.dev.ann.agent+operator+approver+auditor';
+    const as = 'dev.dev.ann.agent+operator+approver+auditor+tool-publisher';
     for (const { path, query } of API.filter(({ query }) => query)) {
       const id = path.startsWith('/v1/calls') ? `call_${'0'.repeat(26)}_0001` : `run_${'0'.repeat(26)}`;
       const headers = path.endsWith('/events') ? { accept: 'text/event-stream' } : {};

@@ -4,6 +4,7 @@ import { AUDIT_ROUTES } from './routes/audit.routes.ts';
 import { CALL_ROUTES } from './routes/calls.routes.ts';
 import { RUN_ROUTES } from './routes/runs.routes.ts';
 import { SERVICE_ROUTES } from './routes/service.routes.ts';
+import { TOOL_PUBLISHING_ROUTES } from './routes/tool-publishing.routes.ts';
 import { TOOL_ROUTES } from './routes/tools.routes.ts';
 import { UNKNOWN_ROUTES } from './routes/unknowns.routes.ts';
 
@@ -14,6 +15,7 @@ export const API: readonly ApiRoute[] = [
   ...UNKNOWN_ROUTES,
   ...APPROVAL_ROUTES,
   ...TOOL_ROUTES,
+  ...TOOL_PUBLISHING_ROUTES,
   ...AUDIT_ROUTES,
   ...SERVICE_ROUTES,
 ];

@@ -12,3 +12,4 @@ export const VERSION = Symbol('version');
 export const STREAMS = Symbol('RunStreams');
 export const PROGRESS = Symbol('RunProgressReader');
 export const STREAM_LIMITS = Symbol('StreamLimits');
+export const PUBLISHER = Symbol('ToolPublisher');

@@ -1,5 +1,6 @@
 import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
-import { modelToolName, toolName, type PublishedContract } from '#contracts';
+import { modelToolName, toolName } from '#contracts';
+import type { StandingContract } from '#registry';
 import type { ToolCatalogue } from '../adapters/tool-catalogue.ts';
 import { notFound } from '../domain/problem.ts';
 import { mayUse } from '../domain/tool-scope.ts';
@@ -40,14 +41,16 @@ export class ToolsController {
     if (!found || !mayUse(caller, toolName(found.contract))) throw notFound('tool');
     const { execution: _execution, ...contract } = found.contract;
     const { digest, live } = found;
+    const deprecated = found.standing === 'deprecated';
     const modelName = modelToolName(found.contract);
     const tool = toolName(found.contract);
-    return answerTagged(request.headers, reply, { tool, version: contract.version, digest, modelName, live, contract });
+    const shown = { tool, version: contract.version, digest, modelName, live, deprecated, contract };
+    return answerTagged(request.headers, reply, shown);
   }
 }
 
 /** What a caller needs to use the tool; where and how it runs is the executor's affair. */
-const toView = ({ digest, contract }: PublishedContract): object => ({
+const toView = ({ digest, contract, standing }: StandingContract): object => ({
   tool: toolName(contract),
   version: contract.version,
   digest,
@@ -62,4 +65,5 @@ const toView = ({ digest, contract }: PublishedContract): object => ({
   sideEffects: contract.sideEffects,
   risk: contract.risk,
   approval: contract.approval.mode,
+  ...(standing === 'deprecated' ? { deprecated: true } : {}),
 });

@@ -1,6 +1,7 @@
 import type { CallProposed, ToolContract } from '#contracts';
 import { grantId, mintGrant, type SigningKey } from '#grants';
 import { CountersignError, InfrastructureError, runIdOfCall } from '#kernel';
+import type { QuarantineList } from '#registry';
 import type { CedarEngine } from '../adapters/cedar-engine.ts';
 import { approvalRequest, type Approval } from '../domain/approval.ts';
 import type { FinalOutcome, Voids } from '../domain/decide.ts';
@@ -36,8 +37,15 @@ export interface DecisionMakerOptions {
   readonly engine: CedarEngine;
   readonly signingKey: SigningKey;
   readonly contracts: ContractSource;
+  readonly quarantine: QuarantineList;
   readonly grantTtlMs: number;
 }
+
+const QUARANTINED: Verdict = {
+  kind: 'deny',
+  reasons: ['registry:quarantined'],
+  message: 'The tool is quarantined.',
+};
 
 /** Joins the pure decisions with Cedar, the contracts and the signing key. */
 export class DecisionMaker {
@@ -51,7 +59,8 @@ export class DecisionMaker {
 
   /** Fetches what is not cached. @throws InfrastructureError when the registry is away */
   async contractsOf(calls: readonly CallProposed[]): Promise<KnownContracts> {
-    const { contracts } = this.#options;
+    const { contracts, quarantine } = this.#options;
+    await quarantine.ready();
     const wanted = calls.flatMap((call) => [call.contractDigest, ...(call.undoes ? [call.undoes.contractDigest] : [])]);
     const missing = new Set(wanted.filter((digest) => !contracts.peek(digest)));
     await Promise.all(
@@ -67,6 +76,7 @@ export class DecisionMaker {
 
   judge(proposal: Proposal, contracts: KnownContracts): Verdict {
     const { tenant, call, runId } = proposal;
+    if (this.#options.quarantine.has(tenant, call.tool)) return QUARANTINED;
     const { undoes } = call;
     const undone = undoes && runIdOfCall(undoes.callId) === runId ? contracts(undoes.contractDigest) : null;
     return judgeCall(tenant, call, contracts(call.contractDigest), this.#options.engine.ask, undone);

@@ -8,17 +8,33 @@ export interface VersionRow {
   readonly body: string;
 }
 
-/** Inserts what is new of the contracts and versions; what is there already stays. Give the rows sorted by tool and version. */
-export async function insertVersions(sql: Sql, tenant: string, rows: readonly VersionRow[]): Promise<void> {
+/**
+ * Inserts what is new of the contracts and versions; what is there already stays. Give the rows sorted by tool and version.
+ * @returns what was new, as ns.name@version
+ */
+export async function insertVersions(
+  sql: Sql,
+  tenant: string,
+  rows: readonly VersionRow[],
+  publisher: string,
+): Promise<ReadonlySet<string>> {
   await sql.change({
     name: 'insert-contracts',
     text: `insert into contract (digest, body) select * from unnest($1::text[], $2::jsonb[]) on conflict do nothing`,
     values: [rows.map((r) => r.digest), rows.map((r) => r.body)],
   });
-  await sql.change({
+  const added = await sql.query<{ tool: string; version: string }>({
     name: 'insert-versions',
-    text: `insert into tool_version (tenant, tool, version, digest)
-           select $1, * from unnest($2::text[], $3::text[], $4::text[]) on conflict do nothing`,
-    values: [tenant, rows.map((r) => r.tool), rows.map((r) => r.version), rows.map((r) => r.digest)],
+    text: `with added as (
+             insert into tool_version (tenant, tool, version, digest)
+             select $1, * from unnest($2::text[], $3::text[], $4::text[]) on conflict do nothing
+             returning tool, version
+           ), told as (
+             insert into tool_change (tenant, tool, version, change, changed_by)
+             select $1, tool, version, 'published', $5 from added
+           )
+           select tool, version from added`,
+    values: [tenant, rows.map((r) => r.tool), rows.map((r) => r.version), rows.map((r) => r.digest), publisher],
   });
+  return new Set(added.map(({ tool, version }) => `${tool}@${version}`));
 }

@@ -1,0 +1,45 @@
+import { until, type ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
+import { askContract, callProposed, decideApproval, ofType, openPolicy } from '../testing/policy-fixture.ts';
+
+let policy: ServiceHarness;
+let list: readonly object[] = [];
+beforeAll(async () => {
+  policy = await openPolicy({ quarantined: () => list });
+  await policy.startWorkers();
+});
+afterAll(() => policy.close());
+beforeEach(() => {
+  list = [];
+  policy.take();
+});
+
+const denied = async (propose: () => Promise<unknown>) =>
+  until(async () => {
+    await propose();
+    return ofType(policy.take(), 'CallSettled')[0];
+  });
+
+describe('a quarantined tool at policy', () => {
+  it('is granted no more, whatever its contract and the policies say', async () => {
+    await policy.deliver('call.proposed', callProposed());
+    expect(ofType(policy.take(), 'CallGranted')).toHaveLength(1);
+    list = [{ tenant: 'dev', tool: 'tickets.create', version: '' }];
+    const answer = await denied(() => policy.deliver('call.proposed', callProposed()));
+    expect(answer.data).toMatchObject({ status: 'denied', error: { code: 'PERMISSION_DENIED' } });
+    await policy.deliver('call.proposed', callProposed({ tenant: 'other' }));
+    expect(ofType(policy.take(), 'CallGranted')).toHaveLength(1);
+  });
+
+  it('an approval of before does not let it through (G3)', async () => {
+    const proposal = callProposed({ contract: askContract });
+    await policy.deliver('call.proposed', proposal);
+    const [asked] = ofType(policy.take(), 'ApprovalRequested');
+    list = [{ tenant: 'dev', tool: 'tickets.ask', version: '1.0.0' }];
+    await denied(() => policy.deliver('call.proposed', callProposed({ contract: askContract })));
+    await policy.deliver('approval.commands', decideApproval(asked!));
+    const published = policy.take();
+    expect(ofType(published, 'CallGranted')).toEqual([]);
+    expect(ofType(published, 'ApprovalRefused')[0]!.data.code).toBe('APPROVAL_MISMATCH');
+    expect(ofType(published, 'CallSettled')[0]!.data.error!.message).toBe('The tool is quarantined.');
+  });
+});
