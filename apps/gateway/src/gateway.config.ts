@@ -21,10 +21,10 @@ export const gatewaySettings = {
     'requests that publish or wait at once; more are answered 429',
   ),
   COUNTERSIGN_GATEWAY_RATE_PER_S: integerSetting(500, 1, 1_000_000).describe(
-    'requests a second that one caller may make for ever; more are answered 429',
+    'requests a second that may be made with one key for ever; more are answered 429',
   ),
   COUNTERSIGN_GATEWAY_RATE_BURST: integerSetting(1000, 1, 1_000_000).describe(
-    'requests that one caller may make at once',
+    'requests that may be made with one key at once',
   ),
   COUNTERSIGN_GATEWAY_MAX_BODY_BYTES: integerSetting(393_216, 1024, 393_216).describe(
     'bytes of a request body; more are answered 413',

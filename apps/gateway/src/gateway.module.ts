@@ -14,6 +14,7 @@ import { RegistryChanges } from './adapters/registry-changes.worker.ts';
 import { RunProgressReader } from './adapters/run-progress-reader.ts';
 import { RunStreams } from './adapters/run-streams.ts';
 import { RunViews } from './adapters/run-views.ts';
+import { StreamSweeper } from './adapters/stream-sweeper.worker.ts';
 import { ToolCatalogue } from './adapters/tool-catalogue.ts';
 import { ToolPublisher } from './adapters/tool-publisher.ts';
 import { UnknownDesk } from './adapters/unknown-desk.ts';
@@ -88,7 +89,7 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
       return {
         consumers: gatewayConsumers(watchers, streams, settings.COUNTERSIGN_POOLS, instance),
         reads: gatewayReads(store, shelf),
-        workers: [new RegistryChanges(shelf, tools, log), ...(keyFile ? [keyFile] : [])],
+        workers: [new RegistryChanges(shelf, tools, log), new StreamSweeper(streams), ...(keyFile ? [keyFile] : [])],
         controllers: [
           RunsController,
           RunEventsController,

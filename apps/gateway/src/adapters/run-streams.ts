@@ -16,7 +16,9 @@ const STREAMED: ReadonlySet<string> = new Set(WATCHED_OF_RUNS);
  * R1 a stream belongs to one tenant's run: a message of another tenant reaches none (G12);
  * R2 a stream is opened before stored state is read, so that nothing falls between the two;
  * R3 what arrives is a hint of the moment: who watches also reads stored state again;
- * R4 a stream keeps what is known, not what came: a reader that is slow costs no more than its run.
+ * R4 a stream keeps what is known, not what came: a reader that is slow costs no more than its run;
+ * R5 a stream lasts no longer than the credential that opened it: who watches asks before each write, and the sweep ends
+ *    those that are silent.
  */
 export class RunStreams {
   readonly #limits: { readonly perCaller: number; readonly all: number };
@@ -29,14 +31,18 @@ export class RunStreams {
     this.#limits = limits;
   }
 
-  /** @param caller tenant and principal. @throws HttpProblem 429 when the caller or the process has too many open */
-  open(tenant: string, runId: string, caller: string): RunStream {
+  /**
+   * @param caller tenant and principal
+   * @param isGood is its credential still good?
+   * @throws HttpProblem 429 when the caller or the process has too many open
+   */
+  open(tenant: string, runId: string, caller: string, isGood: () => boolean = () => true): RunStream {
     const own = this.#byCaller.get(caller) ?? 0;
     if (own >= this.#limits.perCaller)
       throw tooMany(`You have ${own} streams of events open, which is the limit; close one first`);
     if (this.#size >= this.#limits.all) throw tooMany('Too many streams of events are open here; try again');
     const key = `${tenant} ${runId}`;
-    const stream = new RunStream(() => this.#close(key, caller, stream));
+    const stream = new RunStream(() => this.#close(key, caller, stream), isGood);
     const streams = this.#byRun.get(key) ?? new Set();
     this.#byRun.set(key, streams.add(stream));
     this.#byCaller.set(caller, own + 1);
@@ -58,6 +64,11 @@ export class RunStreams {
   stop(): void {
     this.#stopped = true;
     for (const streams of this.#byRun.values()) for (const stream of streams) stream.end();
+  }
+
+  /** Ends the streams whose credentials have expired or were revoked. */
+  sweep(): void {
+    for (const streams of this.#byRun.values()) for (const stream of streams) if (!stream.isGood()) stream.end();
   }
 
   /** Streams that are open; for tests and metrics. */
@@ -82,13 +93,16 @@ const tooMany = (detail: string): HttpProblem =>
 /** One open stream: what is known of its run. */
 export class RunStream {
   readonly #close: () => void;
+  /** Is the credential that opened it still good? */
+  readonly isGood: () => boolean;
   #known: RunProgress = UNKNOWN;
   #news = false;
   #wake: (() => void) | null = null;
   #ended = false;
 
-  constructor(close: () => void) {
+  constructor(close: () => void, isGood: () => boolean) {
     this.#close = close;
+    this.isGood = isGood;
   }
 
   get known(): RunProgress {

@@ -44,13 +44,8 @@ export class Access {
 
   /** Whoever it is, with any role. @throws HttpProblem 401, 403, 421, 429 */
   identify(request: Asking): Caller {
-    const { headers } = request;
-    if (this.#options.dev) refuseForeignHost(headers.host);
-    const header = headers.authorization;
-    const credential = typeof header === 'string' ? BEARER.exec(header)?.[1] : undefined;
-    if (credential === undefined) throw unauthenticated('Give a credential: Authorization: Bearer …');
-    const caller = (this.#options.dev ? this.#dev(credential) : null) ?? this.#byKey(credential);
-    this.#options.rate?.take(`${caller.tenant} ${caller.principal.id}`);
+    const { caller, bucket } = this.#known(request);
+    this.#options.rate?.take(bucket);
     const verb = verbOf(request);
     if (caller.scope?.verbs?.includes(verb) === false) {
       throw new HttpProblem(
@@ -62,8 +57,31 @@ export class Access {
     return caller;
   }
 
-  #byKey(credential: string): Caller {
-    const key = this.#options.keys.find(sha256(credential));
+  /** Is the credential of a request that was let in still good? Asked while its answer goes on; takes nothing of its rate. */
+  isGood(request: Asking): boolean {
+    try {
+      this.#known(request);
+      return true;
+    } catch (error) {
+      if (error instanceof HttpProblem) return false;
+      throw error;
+    }
+  }
+
+  /** @returns with the bucket of its rate: each key has its own */
+  #known({ headers }: Asking): { readonly caller: Caller; readonly bucket: string } {
+    if (this.#options.dev) refuseForeignHost(headers.host);
+    const header = headers.authorization;
+    const credential = typeof header === 'string' ? BEARER.exec(header)?.[1] : undefined;
+    if (credential === undefined) throw unauthenticated('Give a credential: Authorization: Bearer …');
+    const developer = this.#options.dev ? this.#dev(credential) : null;
+    if (developer) return { caller: developer, bucket: `${developer.tenant} ${developer.principal.id}` };
+    const hash = sha256(credential);
+    return { caller: this.#byKey(hash), bucket: hash };
+  }
+
+  #byKey(hash: string): Caller {
+    const key = this.#options.keys.find(hash);
     if (!key) throw unauthenticated('The credential is not known here');
     if (key.revoked) throw unauthenticated('The credential was revoked; ask for a new one');
     if (key.expiresAt !== null && key.expiresAt <= (this.#options.now ?? Date.now)())

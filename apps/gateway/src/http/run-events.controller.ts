@@ -60,7 +60,8 @@ export class RunEventsController {
     const run = await this.#views.run(tenant, runId);
     if (!run || !maySee(caller, run)) throw notFound('run');
     const told = toldBefore(runId, request.headers);
-    const stream = this.#streams.open(tenant, runId, `${tenant} ${caller.principal.id}`);
+    const isGood = (): boolean => this.#access.isGood(request);
+    const stream = this.#streams.open(tenant, runId, `${tenant} ${caller.principal.id}`, isGood);
     try {
       stream.learn(await this.#progress.first(tenant, runId));
       if (isOver(told, stream.known)) return void reply.status(204).send(undefined);
@@ -69,11 +70,13 @@ export class RunEventsController {
       const load = () => this.#progress.stored(tenant, runId);
       const { heartbeatMs } = this.#limits;
       for await (const events of watchRun({ runId, told, stream, load, heartbeatMs })) {
+        if (!isGood()) break;
         if (events.length === 0) writer.beat();
         for (const { type, data, id } of events) await writer.event(type, data, id);
         if (!writer.open) return;
       }
-      if (stream.ended) writer.end('stream.closing', { reason: 'The service stops here; go on from the last id' });
+      if (!isGood()) writer.end('stream.closing', { reason: 'The credential has expired or was revoked' });
+      else if (stream.ended) writer.end('stream.closing', { reason: 'The service stops here; go on from the last id' });
       else writer.end();
     } catch (error) {
       if (!reply.raw.headersSent) throw error;
