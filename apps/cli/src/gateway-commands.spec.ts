@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { ask, type System } from '../../../test/e2e/system.ts';
@@ -127,7 +127,7 @@ describe('commands that talk to the gateway', () => {
     expect([code, stdout]).toEqual([1, expect.stringMatching(/status +cancelled\n/)]);
   });
 
-  it('tools are listed and shown; a workspace is compared with what is live, and nothing is claimed to be published', async () => {
+  it('tools are listed and shown; a workspace that is live already is compared, and changes nothing', async () => {
     const { stdout } = await as(ALICE, 'tools', 'list');
     expect(stdout).toMatch(/^TOOL +VERSION +LAYER/);
     const tool = await json<{ tool: string; contract: object }>(ALICE, 'tools', 'show', 'probe.write_item');
@@ -139,8 +139,44 @@ describe('commands that talk to the gateway', () => {
       '-f',
       workspace,
     );
-    expect(live).toMatchObject({ valid: true, live: true, published: false });
+    expect(live).toMatchObject({ valid: true, live: true, published: true });
     expect(new Set(live.tools.map(({ state }) => state))).toEqual(new Set(['live']));
+  });
+
+  it('a workspace is applied: contracts are published, and what else it needs is said; nothing with --dry-run', async () => {
+    const PAT = 'dev.dev.pat.tool-publisher';
+    const workspace = path.join(folder, 'desk');
+    mkdirSync(path.join(workspace, 'tools'), { recursive: true });
+    mkdirSync(path.join(workspace, 'agents'));
+    const contract = readFileSync(new URL('../../gateway/testing/workspace/tools/create-ticket.yaml', import.meta.url));
+    const file = path.join(workspace, 'tools/create-ticket.yaml');
+    writeFileSync(file, contract.toString().replace('namespace: desk', 'namespace: applied'));
+    const agent = { name: 'clerk', model: 'm', instructions: 'i', toolset: ['applied.create_ticket'] };
+    writeFileSync(path.join(workspace, 'agents/clerk.json'), JSON.stringify(agent));
+    const dry = await as(PAT, 'apply', '-f', workspace, '--dry-run');
+    expect([dry.code, dry.stdout]).toEqual([1, expect.stringContaining('not published yet')]);
+    expect((await as(ALICE, 'apply', '-f', workspace)).code).toBe(4);
+    const applied = await as(PAT, 'apply', '-f', workspace);
+    expect([applied.code, applied.stderr]).toEqual([0, '']);
+    expect(applied.stdout).toMatch(/applied\.create_ticket +1\.0\.0 +live/);
+    expect(applied.stdout).toContain('the agent clerk are not published over the API');
+    expect((await as(ALICE, 'tools', 'show', 'applied.create_ticket')).code).toBe(0);
+
+    writeFileSync(file, readFileSync(file, 'utf8').replace('version: 1.0.0', 'version: 1.1.0\nrisk: high'));
+    expect((await as(PAT, 'tools', 'publish', file)).stdout).toBe(
+      'applied.create_ticket@1.1.0 published (effect_change)\n',
+    );
+    const diff = await as(ALICE, 'tools', 'diff', 'applied.create_ticket', '--against', '1.0.0');
+    expect(diff.stdout).toMatch(/1\.0\.0 → applied\.create_ticket@1\.1\.0: effect_change\nWHERE[^]*\n\/risk/);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('risk: high', 'risk: medium'));
+    const conflict = await as(PAT, 'tools', 'publish', file);
+    expect([conflict.code, conflict.stderr]).toEqual([1, expect.stringContaining('CONTRACT_CHANGED: ')]);
+    const stop = await as(PAT, 'tools', 'quarantine', 'applied.create_ticket', '--reason', 'wrong desk');
+    expect(stop.stdout).toBe('applied.create_ticket is quarantined\n');
+    expect((await as(ALICE, 'tools', 'show', 'applied.create_ticket')).code).toBe(1);
+    await as(PAT, 'tools', 'release', 'applied.create_ticket', '--reason', 'mended');
+    expect((await as(ALICE, 'tools', 'show', 'applied.create_ticket')).code).toBe(0);
+    expect((await as(PAT, 'tools', 'reviews')).stdout).toBe('nothing waits for a review\n');
   });
 
   it('what is not there exits 1, what is refused 4, each with the code of the API (G12)', async () => {

@@ -44,6 +44,10 @@ export class GatewayClient {
     return this.#send<T>('POST', path, {}, body, options);
   }
 
+  put<T>(path: string, body: object): Promise<T> {
+    return this.#send<T>('PUT', path, {}, body, {});
+  }
+
   /** The items of a paged list, page by page, at most `limit`. */
   async list<T>(path: string, query: Query, limit: number): Promise<T[]> {
     const items: T[] = [];

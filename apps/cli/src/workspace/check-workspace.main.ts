@@ -53,6 +53,8 @@ const summaryOf = ({ name, dir, tools, policies, agents }: Workspace): CheckedWo
     version: contract.version,
     digest,
     layer: contract.layer,
+    kind: contract.execution.kind,
+    contract,
     needsEnv: neededEnv(contract),
   })),
   policies: policies.map(({ id }) => id),

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import path from 'node:path';
+import type { ToolContract } from '#contracts';
 import type { Environment } from '#runtime';
 
 /** What a workspace holds, once it was read without a fault. */
@@ -16,6 +17,9 @@ export interface CheckedTool {
   readonly version: string;
   readonly digest: string;
   readonly layer: string;
+  /** `local`: its code is in the workspace, and runs where an executor has that. */
+  readonly kind: 'local' | 'http';
+  readonly contract: ToolContract;
   /** Environment variables that its contract names. */
   readonly needsEnv: readonly string[];
 }

@@ -1,9 +1,10 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { ToolContract } from '#contracts';
 import type { CliConfig } from '../../cli.config.ts';
 import { addGatewayCommand, openGateway, type GatewayOptions } from '../../gateway-command.ts';
 import type { Output } from '../../output/output.ts';
 import { printable } from '../../output/printable.ts';
+import { toolName } from './tool-name.ts';
 
 interface ToolAnswer {
   readonly tool: string;
@@ -54,11 +55,4 @@ function printTool(out: Output, { tool, version, digest, live, contract }: ToolA
     out.line(out.paint('strong', title));
     out.line(printable(JSON.stringify(schema, null, 2)));
   }
-}
-
-const TOOL = /^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*(@\d+\.\d+\.\d+)?$/;
-
-function toolName(text: string): string {
-  if (!TOOL.test(text)) throw new InvalidArgumentError('Give ns.name, or ns.name@1.2.3.');
-  return text;
 }
