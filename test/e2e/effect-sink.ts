@@ -20,7 +20,7 @@ export interface SinkState {
 
 /**
  * The outside world behind the probe tools. An item whose name begins with `refuse-` is refused without effect;
- * `hang-once-`: the first request has its effect and gets no answer; `hang-`: no request gets one.
+ * `hang-once-`: the first request has its effect and gets no answer; `hang-`: no request gets one. `/applied/<item>` tells whether an item has had an effect.
  */
 export interface EffectSink {
   readonly url: string;
@@ -35,6 +35,8 @@ export async function startEffectSink(): Promise<EffectSink> {
   let requests = 0;
 
   const read = (path: string): [number, object] => {
+    const item = /^\/applied\/([^/]+)$/.exec(path)?.[1];
+    if (item !== undefined) return [200, { applied: (byItem[decodeURIComponent(item)]?.applied ?? 0) > 0 }];
     const id = /^\/documents\/([^/]+)$/.exec(path)?.[1];
     if (id === undefined) return [200, { items: [{ id: 'item-1', note: 'hello' }] }];
     reads[id] = (reads[id] ?? 0) + 1;

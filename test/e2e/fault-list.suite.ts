@@ -175,6 +175,38 @@ export function faultListSuite(system: () => System, sink: () => SinkState): voi
       expect(run.answer).toContain('"code":"OUTCOME_UNKNOWN"');
       expect(run.answer).toContain('Do not repeat it');
       expect(sink().byItem[item]).toEqual({ attempts: 1, applied: 1, keys: [] });
+
+      const { callId } = run.calls[0]!;
+      const queue = await ask<{ items: { callId: string; needsHuman: boolean }[] }>(
+        system(),
+        'olga',
+        'GET',
+        '/v1/unknowns?limit=200',
+      );
+      expect(queue.body.items.find((unknown) => unknown.callId === callId)).toMatchObject({ needsHuman: true });
+      const body = { resolution: 'applied', evidence: 'the sink counts one effect' };
+      const path = `/v1/calls/${callId}/resolve`;
+      expect((await ask(system(), 'alice', 'POST', path, body)).status).toBe(403);
+      expect((await ask(system(), 'other/olga', 'POST', path, body)).status).toBe(404);
+      const resolved = await ask(system(), 'olga', 'POST', path, body);
+      expect(resolved).toMatchObject({ status: 200, body: { status: 'succeeded', effect: 'applied' } });
+      expect((await ask(system(), 'olga', 'POST', path, { ...body, resolution: 'not_applied' })).status).toBe(409);
+      const after = await until(async () => {
+        const now = await look(runId);
+        return now.outcome === 'some_unknown' ? null : now;
+      });
+      expect(after).toMatchObject({ status: 'completed', outcome: 'all_succeeded', effects: [{ effect: 'applied' }] });
+      expect(sink().byItem[item]).toEqual({ attempts: 1, applied: 1, keys: [] });
+    });
+
+    it('without a key, but with a probe: it is found out to be applied; one attempt, one effect (G5, G9)', async () => {
+      const item = `hang-${newTask()}`;
+      const runId = await start({ turns: [[{ tool: 'probe.probed_item', arguments: { item } }]] });
+      await decide(await approvalOf(runId), 'approved');
+      const run = await ended(runId);
+      expect(toolsAndStates(run)).toEqual([['probe.probed_item', 'succeeded', null]]);
+      expect(run).toMatchObject({ outcome: 'all_succeeded', effects: [{ effect: 'applied' }] });
+      expect(sink().byItem[item]).toEqual({ attempts: 1, applied: 1, keys: [] });
     });
   });
 

@@ -23,6 +23,7 @@ const ROLES: Record<string, string> = {
   peter: 'agent+publisher',
   ann: 'auditor',
   pat: 'tool-publisher',
+  olga: 'operator',
 };
 
 /** One request as one of the test's people; `tenant/person` for another tenant. */

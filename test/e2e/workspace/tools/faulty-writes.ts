@@ -56,6 +56,22 @@ export const slowItemOnce = defineTool({
   idempotency: { mode: 'none' },
 });
 
+export const probedItem = defineTool({
+  ...write,
+  name: 'probed_item',
+  title: 'Store an item in a store that can be asked about it',
+  description: 'Stores one item; a repeat would store it again, but the store tells whether it has it.',
+  timeoutMs: PATIENCE_MS,
+  idempotency: { mode: 'none' },
+  reconcile: {
+    http: {
+      url: '${PROBE_URL}/applied/{item}',
+      applied: { pointer: '/applied', values: [true] },
+      notApplied: { pointer: '/applied', values: [false] },
+    },
+  },
+});
+
 export const publishItem = defineTool({
   ...write,
   name: 'publish_item',
