@@ -7,6 +7,7 @@ import { addCalls } from './commands/calls/calls.group.ts';
 import { addCompletion } from './commands/completion/completion.command.ts';
 import { addDemo } from './commands/demo/demo.command.ts';
 import { addDev } from './commands/dev/dev.command.ts';
+import { addJournal } from './commands/journal/journal.group.ts';
 import { addDlq } from './commands/dlq/dlq.group.ts';
 import { addDoctor } from './commands/doctor/doctor.command.ts';
 import { addRuns } from './commands/runs/runs.group.ts';
@@ -44,6 +45,7 @@ export function buildProgram(config: CliConfig, writeError: (text: string) => vo
     addTools,
     addAudit,
     addDlq,
+    addJournal,
     addDoctor,
   ])
     add(program, config);

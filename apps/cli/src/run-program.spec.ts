@@ -4,7 +4,7 @@ import { runProgram } from './run-program.ts';
 /** Nobody listens there: a command that went on in spite of its arguments would fail otherwise. */
 const NOWHERE = 'http://127.0.0.1:9';
 /** Commands that do not talk to the gateway. */
-const LOCAL = new Set<string>(['dlq', 'dev']);
+const LOCAL = new Set<string>(['dlq', 'dev', 'journal']);
 
 describe('a command line that is wrong', () => {
   it.each([

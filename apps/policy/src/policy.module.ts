@@ -28,6 +28,7 @@ export const policyDoor = defineDoor({
       signingKey,
       contracts: new ContractCache(reads as ContractSource),
       quarantine,
+      journalEpoch: settings.COUNTERSIGN_JOURNAL_EPOCH,
       grantTtlMs: settings.COUNTERSIGN_GRANT_TTL_MS,
     });
     const parts = { maker, database, outbox, clock, log };

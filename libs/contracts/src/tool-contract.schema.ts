@@ -160,6 +160,8 @@ export const toolContractSchema = z.strictObject({
       fourEyes: z.boolean().default(false),
     })
     .optional(),
+  /** Where the fence of the call's one resource goes: a number that grows with each holder, so that the tool can refuse a late one. */
+  fence: keyPlace.optional(),
   /** The reason why there is neither reconcile nor compensation, for a write. */
   noUndoReason: z.string().optional(),
   /** A governed call that takes the effect back; absent = nothing does. */

@@ -54,6 +54,8 @@ describe('publishing refuses (G13)', () => {
       'known',
       { idempotency: { mode: 'key', template: '{task}', place: { argument: 'key' } } },
     ],
+    ['/fence', 'oneHolder', { fence: { header: 'Fence' } }],
+    ['/fence/argument', 'known', { concurrency: 'exclusive', fence: { argument: 'fence' } }],
     ['/execution/url', 'anyUrl', { execution: http('https://{summary}/x') }],
     ['/execution/url', 'url', { execution: http('/etc/passwd') }],
     ['/execution/url', 'url', { execution: http('file:///etc/passwd') }],

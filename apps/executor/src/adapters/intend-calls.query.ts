@@ -22,6 +22,7 @@ export type IntentAnswerKind =
   | 'running'
   | 'expired'
   | 'epoch'
+  | 'restored'
   | 'spent'
   | 'lost';
 

@@ -45,6 +45,8 @@ import { sweepCalls, type LapsedCall } from './sweep-calls.query.ts';
  * J12 what a dead owner left is taken over only after its lease: repeated with the same key where that is harmless,
  *     asked for by the contract's probe, else recorded as unknown.
  * J13 a cancelled call never gets an intent; a call with an intent is never `cancelled`, only told to stop.
+ * J14 what was granted before a restore of the journal may have had its effect: where a repeat could have it twice, the call
+ *     is unknown; else its grant goes back and is judged again.
  */
 export class JournalRepository {
   readonly #database: Database;

@@ -60,6 +60,10 @@ export function storedCall(message: Buffer, leaseMs = 0): GrantedCall {
 export const repeatOf = ({ idempotency, reconcile }: ToolContract): 'natural' | 'key' | 'probe' | 'none' =>
   idempotency.mode === 'none' && reconcile ? 'probe' : idempotency.mode;
 
+/** The journal was restored to a time at which the call may not have begun: only what a repeat cannot do twice is judged again. */
+export const mayBeForgotten = ({ write, contract }: PreparedCall): boolean =>
+  write && contract.idempotency.mode === 'none';
+
 export function prepareCall(
   granted: Message<'CallGranted'>,
   claims: GrantClaims,

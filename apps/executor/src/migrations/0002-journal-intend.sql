@@ -8,7 +8,7 @@
 -- p_holds     array literals
 -- p_lengths   bytes of each call's CallGranted in p_messages, where they begin at p_starts (from 1); 0 = it is stored already
 -- answer      intended | queued | wait (queued behind a hold or a running key) | replay | join | conflict
---             | stored | cancelled (before its grant came) | running | expired | epoch (of the journal) | spent | lost
+--             | stored | cancelled (before its grant came) | running | expired | epoch (of the journal, not reached) | restored (granted before a restore) | spent | lost
 --             One row whose call_id is null: all are intended, under epoch 1; `fences` then lists [call, resource, fence].
 create function journal_intend(
   p_owner text, p_pool text, p_call_ids text[], p_tenants text[], p_actions text[], p_epochs integer[], p_decision_nos integer[],
@@ -234,6 +234,7 @@ begin
               when c.state = 'cancelled' and i.epoch = 0 then 'cancelled'
               when i.epoch > 0 and (c.state <> 'queued' or c.lease_owner <> p_owner or c.lease_epoch <> i.epoch) then 'lost'
               when i.epoch = 0 and c.state in ('queued', 'intended') then 'running'
+              when i.journal_epoch < journal_now then 'restored'
               when to_timestamp(i.expires_at) > now() and i.journal_epoch <> journal_now then 'epoch'
               when i.epoch = 0 and c.state = 'returned' or to_timestamp(i.expires_at) <= now() then 'expired'
               else 'lost' end,

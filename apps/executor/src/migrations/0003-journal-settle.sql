@@ -28,10 +28,11 @@ begin
              as i (call_id, epoch, state, tenant, decision_no, grant_digest, tool, class, key_hash, args_digest)
        where i.epoch = 0 order by i.call_id
       -- A cancelled call that nobody was told of: its grant has come now, or it was a read that had begun already.
+      -- A returned one: what was granted before the journal was restored is not run again.
       on conflict (call_id) do update
          set state = excluded.state, decision_no = excluded.decision_no, grant_digest = excluded.grant_digest, tool = excluded.tool,
              class = excluded.class, key_hash = excluded.key_hash, args_digest = excluded.args_digest, settled_at = now()
-       where c.state = 'cancelled' and c.settled_at is null and c.tenant = excluded.tenant
+       where (c.state = 'cancelled' and c.settled_at is null or c.state = 'returned') and c.tenant = excluded.tenant
       returning c.call_id)
     select coalesce(array_agg(a.call_id), '{}') into reads from added a;
   end if;

@@ -7,7 +7,7 @@ import type { Log } from '#runtime';
 import type { IntentAnswer, IntentRequest } from '../adapters/intend-calls.query.ts';
 import type { JournalRepository } from '../adapters/journal.repository.ts';
 import type { Found } from '../adapters/look-up-calls.query.ts';
-import { grantDigestOf, type PreparedCall } from '../domain/prepared-call.ts';
+import { grantDigestOf, mayBeForgotten, type PreparedCall } from '../domain/prepared-call.ts';
 import { refuseGrant, returnGrant, storedSettlement } from '../domain/replies.ts';
 import type { CallDesk } from './call-desk.ts';
 import type { GateAnswer, GrantGate } from './grant-gate.ts';
@@ -159,6 +159,11 @@ export class Admission {
       case 'cancelled':
         desk.cancelled(call);
         void lock?.release();
+        return [];
+      case 'restored':
+        void lock?.release();
+        if (!mayBeForgotten(call)) return this.#reply(call, 'epoch', null);
+        desk.forgotten(call);
         return [];
       case 'stored':
       case 'expired':

@@ -4,9 +4,16 @@ import type { Clock } from '#kernel';
 import type { IntentAnswer, IntentRequest } from '../adapters/intend-calls.query.ts';
 import type { JournalRepository } from '../adapters/journal.repository.ts';
 import { cancelledEnding } from '../domain/cancellation.ts';
-import type { PreparedCall } from '../domain/prepared-call.ts';
+import { mayBeForgotten, type PreparedCall } from '../domain/prepared-call.ts';
 import { returnGrant } from '../domain/replies.ts';
-import { busyEnding, conflictEnding, joinEnding, replayEnding, type Ending } from '../domain/settlement.ts';
+import {
+  busyEnding,
+  conflictEnding,
+  joinEnding,
+  replayEnding,
+  type Ending,
+  unknownEnding,
+} from '../domain/settlement.ts';
 import { createBatcher } from './batcher.ts';
 import type { CallEngine } from './call-engine.ts';
 import type { Lease, LeaseKeeper } from './lease-keeper.ts';
@@ -106,6 +113,11 @@ export class CallDesk implements Worker {
     this.#work(call.callId, null, () => this.#options.writer.write(call, null, cancelledEnding(), false));
   }
 
+  /** It may have had its effect before the journal was restored (J14). */
+  forgotten(call: PreparedCall): void {
+    this.#work(call.callId, null, () => this.#options.writer.write(call, null, unknownEnding(1), false));
+  }
+
   /** Tells the tool of a call in work here to stop; any other call is left alone. */
   stop(callId: string): void {
     this.#active.get(callId)?.stop.ask(this.#options.graceMs);
@@ -177,8 +189,10 @@ export class CallDesk implements Worker {
       case 'conflict':
         lease.prolong(takenAt);
         return this.#end(desk, endingOf(answer.kind, answer.settlement), false);
+      case 'restored':
       case 'expired':
       case 'epoch': {
+        if (answer.kind === 'restored' && mayBeForgotten(call)) return this.#end(desk, unknownEnding(1), false);
         const reason = answer.kind === 'expired' ? 'LOCK_WAIT' : 'GRANT_INVALID';
         return this.#options.journal.returnQueued(
           lease,

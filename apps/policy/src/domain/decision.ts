@@ -77,5 +77,3 @@ export interface Proposal {
 export const MAX_RETURNS = 20;
 /** From this many on, a grant that the pool cannot accept (not one that merely ran out) waits for the next re-drive. */
 export const EAGER_RETURNS = 1;
-/** Raised when a journal is restored from a backup; grants of an older epoch then refuse. */
-export const JOURNAL_EPOCH = 1;

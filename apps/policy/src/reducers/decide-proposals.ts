@@ -49,7 +49,7 @@ async function repeatKnown({ maker, database, outbox, clock }: PolicyParts, call
       const { decision, proposal, over } = one;
       const now = clock.now();
       const outcome = decideRepeat(decision, proposal, over, factsOf(maker, one, approvals, contracts, now));
-      if (outcome.kind !== 'grant') repeats.push(one);
+      if (outcome.kind !== 'grant' || maker.isOfEarlierJournal(decision)) repeats.push(one);
       else
         drafts.push({
           ...maker.draft(proposal, decision.decisionNo + 1, outcome, contracts, now, decision.returns),

@@ -1,17 +1,11 @@
 import type { CallProposed, ToolContract } from '#contracts';
-import { grantId, mintGrant, type SigningKey } from '#grants';
+import { grantId, mintGrant, type GrantClaims, type SigningKey } from '#grants';
 import { CountersignError, InfrastructureError, runIdOfCall } from '#kernel';
 import type { QuarantineList } from '#registry';
 import type { CedarEngine } from '../adapters/cedar-engine.ts';
 import { approvalRequest, type Approval } from '../domain/approval.ts';
 import type { FinalOutcome, Voids } from '../domain/decide.ts';
-import {
-  JOURNAL_EPOCH,
-  type Decision,
-  type DecisionState,
-  type Proposal,
-  type UsedApproval,
-} from '../domain/decision.ts';
+import { type Decision, type DecisionState, type Proposal, type UsedApproval } from '../domain/decision.ts';
 import { decisionId } from '../domain/decision-messages.ts';
 import { judgeCall, type Verdict } from '../domain/judge-call.ts';
 
@@ -38,6 +32,8 @@ export interface DecisionMakerOptions {
   readonly signingKey: SigningKey;
   readonly contracts: ContractSource;
   readonly quarantine: QuarantineList;
+  /** Of the journal that grants are for; raised after it was restored from a backup. */
+  readonly journalEpoch: number;
   readonly grantTtlMs: number;
 }
 
@@ -123,6 +119,16 @@ export class DecisionMaker {
   }
 
   /**
+   * Was the call granted before the journal was restored? Its effect may have been forgotten by the restore: such a grant
+   * is repeated as it is, expired or not, so that the pool answers for it; another one could make the effect twice.
+   */
+  isOfEarlierJournal({ state }: Decision): boolean {
+    if (state.kind !== 'granted') return false;
+    const claims = JSON.parse(Buffer.from(state.token.split('.')[1] ?? '', 'base64url').toString()) as GrantClaims;
+    return claims.journalEpoch < this.#options.journalEpoch;
+  }
+
+  /**
    * Mints the grant of one decision.
    * @param notAfter epoch milliseconds: the grant ends with its approval (P6)
    */
@@ -153,7 +159,7 @@ export class DecisionMaker {
       decisionId: decisionId(callId, decisionNo),
       decisionNo,
       ...(approval ? { approvalId: approval.approvalId, approvers: [...approval.approvers] } : {}),
-      journalEpoch: JOURNAL_EPOCH,
+      journalEpoch: this.#options.journalEpoch,
       aud: call.pool,
       iat,
       exp,

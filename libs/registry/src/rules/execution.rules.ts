@@ -8,7 +8,7 @@ export const placeholders = (template: string): string[] =>
 
 /** Templates and the way the tool is run. */
 export function executionFaults(contract: ToolContract): PublishFault[] {
-  return [...resourceFaults(contract), ...keyFaults(contract), ...httpFaults(contract)];
+  return [...resourceFaults(contract), ...fenceFaults(contract), ...keyFaults(contract), ...httpFaults(contract)];
 }
 
 function resourceFaults({ resources, concurrency, input }: ToolContract): PublishFault[] {
@@ -33,6 +33,12 @@ function resourceFaults({ resources, concurrency, input }: ToolContract): Publis
     }
   });
   return faults;
+}
+
+function fenceFaults({ fence, concurrency, resources }: ToolContract): PublishFault[] {
+  if (!fence || concurrency === 'exclusive' || (concurrency === 'per_resource' && resources.length === 1)) return [];
+  const message = 'needs one holder: set concurrency to "exclusive", or to "per_resource" with exactly one resource';
+  return [{ path: '/fence', rule: 'oneHolder', message }];
 }
 
 function keyFaults({ idempotency, input }: ToolContract): PublishFault[] {

@@ -52,7 +52,7 @@ function unknownFormats(schema: unknown, path: string): PublishFault[] {
   return [...own, ...Object.entries(schema).flatMap(([key, value]) => unknownFormats(value, `${path}/${key}`))];
 }
 
-function inputFaults({ input, evidenceArgument, amountArgument, idempotency }: ToolContract): PublishFault[] {
+function inputFaults({ input, evidenceArgument, amountArgument, idempotency, fence }: ToolContract): PublishFault[] {
   const faults: PublishFault[] = [];
   const properties = propertiesOf(input);
   if (input.type !== 'object') {
@@ -75,6 +75,7 @@ function inputFaults({ input, evidenceArgument, amountArgument, idempotency }: T
       name: idempotency.mode === 'key' && 'argument' in idempotency.place ? idempotency.place.argument : undefined,
     },
   ];
+  if (fence && 'argument' in fence) named.push({ path: '/fence/argument', name: fence.argument });
   for (const { path, name } of named) {
     if (name !== undefined && !Object.hasOwn(properties, name)) faults.push(unknownArgument(path, name, properties));
   }

@@ -1,5 +1,5 @@
 import type { ToolContract } from '#contracts';
-import type { RunRequest } from './runner.port.ts';
+import { fenceOf, suppliedArguments, type RunRequest } from './runner.port.ts';
 
 type HttpExecution = Extract<ToolContract['execution'], { kind: 'http' }>;
 
@@ -43,10 +43,7 @@ export function buildRequest(
   execution: HttpExecution,
   env: Readonly<Record<string, string>>,
 ): BuiltRequest {
-  const { idempotency } = request.contract;
-  const place = idempotency.mode === 'key' ? idempotency.place : undefined;
-  const args: Record<string, unknown> = { ...request.arguments };
-  if (place && 'argument' in place) args[place.argument] = request.operationKey;
+  const args: Record<string, unknown> = { ...request.arguments, ...suppliedArguments(request) };
   const { url, inPath } = fillUrl(execution.url, args, env);
   const rest = Object.keys(args).filter((name) => !inPath.has(name) && args[name] !== undefined);
   const hasBody = execution.method !== 'GET' && execution.method !== 'DELETE';
@@ -122,6 +119,9 @@ function headersOf(
   const fence = Object.entries(request.fence ?? {});
   if (fence.length > 0)
     headers[FENCE_HEADER] = fence.map(([resource, epoch]) => `${encodeURIComponent(resource)}=${epoch}`).join(', ');
+  const place = request.contract.fence;
+  const value = fenceOf(request.fence);
+  if (place && 'header' in place && value !== undefined) headers[place.header.toLowerCase()] = String(value);
   return headers;
 }
 

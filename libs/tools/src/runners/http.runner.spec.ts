@@ -103,6 +103,13 @@ describe('the HTTP runner', () => {
       expect(JSON.parse(server.seen[3]!.body)).toEqual({ request_id: 'dev/user:alice/sample' });
     });
 
+    it('the fence of a fenced contract is one number, where the contract says (G6)', async () => {
+      await run(write({ fence: { header: 'X-Fence' } }), { fence: { 'ticket:1': 4 } });
+      await run(write({ fence: { argument: 'fence' } }), { fence: { 'ticket:1': 5 } });
+      expect(server.seen[0]!.headers['x-fence']).toBe('4');
+      expect(JSON.parse(server.seen[1]!.body)).toMatchObject({ fence: 5 });
+    });
+
     it('a setting that the pool does not allow is not read from the environment', async () => {
       const outcome = await run(
         read({ execution: { kind: 'http', method: 'GET', url: 'http://x/', headers: { x: '${PATH}' } } }),

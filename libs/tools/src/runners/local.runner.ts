@@ -5,7 +5,13 @@ import { ToolFailure } from '../tool-failure.ts';
 import { failureText, plainText } from './failure-text.ts';
 import { outcomeUnknown } from './outcome-unknown.ts';
 import { toPlainJson } from './plain-json.ts';
-import { HARD_CAP_BYTES, UnreadableResult, type RunOutcome, type RunRequest } from './runner.port.ts';
+import {
+  HARD_CAP_BYTES,
+  suppliedArguments,
+  UnreadableResult,
+  type RunOutcome,
+  type RunRequest,
+} from './runner.port.ts';
 
 /** What a local handler gets beside its arguments. */
 export interface HandlerContext {
@@ -84,19 +90,18 @@ async function invoke(
   signal: AbortSignal,
   options: LocalRunnerOptions,
 ): Promise<unknown> {
-  const { idempotency } = request.contract;
-  const place = idempotency.mode === 'key' ? idempotency.place : undefined;
-  const args =
-    place && 'argument' in place ? { ...request.arguments, [place.argument]: request.operationKey } : request.arguments;
-  return handler(args, {
-    signal,
-    operationKey: request.operationKey,
-    callId: request.callId,
-    tenant: request.tenant,
-    attempt: request.attempt,
-    env: options.env,
-    ...(request.fence === undefined ? {} : { fence: request.fence }),
-  });
+  return handler(
+    { ...request.arguments, ...suppliedArguments(request) },
+    {
+      signal,
+      operationKey: request.operationKey,
+      callId: request.callId,
+      tenant: request.tenant,
+      attempt: request.attempt,
+      env: options.env,
+      ...(request.fence === undefined ? {} : { fence: request.fence }),
+    },
+  );
 }
 
 function answered(returned: unknown): RunOutcome {

@@ -39,6 +39,20 @@ export interface RunRequest {
   onLate?(outcome: RunOutcome): void;
 }
 
+/** What the runtime puts beside the arguments that were approved: the operation key and the fence, where the contract says so. */
+export function suppliedArguments({ contract, operationKey, fence }: RunRequest): Record<string, unknown> {
+  const { idempotency } = contract;
+  const supplied: Record<string, unknown> = {};
+  if (idempotency.mode === 'key' && 'argument' in idempotency.place)
+    supplied[idempotency.place.argument] = operationKey;
+  const value = fenceOf(fence);
+  if (contract.fence && 'argument' in contract.fence && value !== undefined) supplied[contract.fence.argument] = value;
+  return supplied;
+}
+
+/** Of the one resource that a fenced contract has. */
+export const fenceOf = (fence: RunRequest['fence']): number | undefined => Object.values(fence ?? {})[0];
+
 export type RunOutcome =
   | {
       readonly kind: 'answered';
