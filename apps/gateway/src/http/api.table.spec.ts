@@ -46,6 +46,7 @@ describe('the table of the API', () => {
 
   it('each route refuses a query that it does not know, and names it', async () => {
     const as = 'dev.dev.ann.agent+operator+approver+auditor+tool-publisher';
+    const named = expect.objectContaining({ path: '/nope', rule: 'unknownField' });
     for (const { path, query } of API.filter(({ query }) => query)) {
       const id = path.startsWith('/v1/calls') ? `call_${'0'.repeat(26)}_0001` : `run_${'0'.repeat(26)}`;
       const headers = path.endsWith('/events') ? { accept: 'text/event-stream' } : {};
@@ -53,7 +54,7 @@ describe('the table of the API', () => {
       const answer = await gateway.request('GET', url, { as, headers });
       expect([path, query && answer]).toMatchObject([
         path,
-        { status: 400, body: { code: 'INVALID_ARGS', details: [{ path: '/nope', rule: 'unknownField' }] } },
+        { status: 400, body: { code: 'INVALID_ARGS', details: expect.arrayContaining([named]) } },
       ]);
     }
   });
