@@ -1,0 +1,55 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { FaultReport } from './fault-run.ts';
+
+type Kind = 'matrix' | 'random';
+type Results = Partial<Record<`${FaultReport['mode']} ${Kind}`, FaultReport>>;
+
+/** Keeps the newest report of each mode and kind beside the page, and makes the page of all of them. */
+export function crashMatrixPage(resultsFile: string, report: FaultReport, kind: Kind): string {
+  const results = (existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {}) as Results;
+  results[`${report.mode} ${kind}`] = report;
+  writeFileSync(resultsFile, `${JSON.stringify(results, null, 2)}\n`);
+  return renderPage(results);
+}
+
+export function renderPage(results: Results): string {
+  const entries = Object.entries(results) as [string, FaultReport][];
+  const figures = entries.map(
+    ([name, r]) =>
+      `| ${[name, r.kills, r.calls, r.lost, r.doubled, r.misreported, r.stuck, r.auditGaps, `${r.unknown} (${r.unknownExplained})`, r.recoveryMsP50 ?? '–', r.recoveryMsMax ?? '–'].join(' | ')} |`,
+  );
+  const matrices = entries.filter(([name]) => name.endsWith('matrix'));
+  const rows = new Map<string, Map<string, string>>();
+  for (const [name, { applied }] of matrices)
+    for (const { target, fault, reached, recoveryMs } of applied) {
+      const row = rows.get(`${target} | ${fault}`) ?? new Map<string, string>();
+      row.set(name, reached ? (recoveryMs === null ? 'no progress' : String(recoveryMs)) : 'not reached');
+      rows.set(`${target} | ${fault}`, row);
+    }
+  const names = matrices.map(([name]) => name);
+  return `# Crash matrix
+
+Made by \`npm run faults -- --write\` from what the last runs measured; do not edit. How to read it: processes were killed,
+stopped or cut off while all classes of tools were at work (reads, natural repeats, keys, neither, with approval, agents).
+Afterwards each call was judged by what the effect sink counted, what the journal holds, what the audit proves and what
+its caller was told. [What is promised, and under which assumptions](guarantees.md).
+
+## Figures
+
+| run | faults | calls | lost | doubled | misreported | stuck | audit gaps | unknown (explained) | recovery p50, ms | max, ms |
+| --- | ------ | ----- | ---- | ------- | ----------- | ----- | ---------- | ------------------- | ---------------- | ------- |
+${figures.join('\n')}
+
+Unknown is a call whose answer was lost and whose tool can neither be asked nor be called again: it is said to be unknown,
+and is never repeated. Recovery: from the fault until its process is ready again and something that was begun after the
+fault is settled.
+
+## Each place
+
+Milliseconds of recovery; \`not reached\`: the load did not pass there in time.
+
+| place | fault | ${names.join(' | ')} |
+| --- | --- | ${names.map(() => '---').join(' | ')} |
+${[...rows].map(([key, row]) => `| ${key} | ${names.map((name) => row.get(name) ?? '').join(' | ')} |`).join('\n')}
+`;
+}
