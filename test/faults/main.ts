@@ -70,7 +70,7 @@ function ordered(report: Omit<FaultReport, 'applied'>): object {
   const { kills, calls, lost, doubled, misreported, stuck, auditGaps, unknown, unknownExplained } = report;
   const { recoveryMsP50, recoveryMsMax } = report;
   const first = { kills, calls, lost, doubled, misreported, stuck, auditGaps, unknown, unknownExplained };
-  return { ...first, recoveryMsP50, recoveryMsMax, ...report };
+  return Object.assign(first, { recoveryMsP50, recoveryMsMax }, report);
 }
 
 async function play(): Promise<FaultReport> {
