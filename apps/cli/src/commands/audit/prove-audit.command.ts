@@ -25,7 +25,7 @@ interface Proved {
 
 export function addProveAudit(group: Command, config: CliConfig): void {
   addGatewayCommand(group, {
-    usage: 'prove [record]',
+    usage: 'prove',
     summary: 'prove that a record or a call is in the signed audit, or that it only grew; exit 1 if it does not hold',
     examples: [
       'countersign audit prove call_01kb…_0001              # the terminal record of a call',
