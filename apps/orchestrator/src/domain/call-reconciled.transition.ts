@@ -1,5 +1,6 @@
 import type { CallReconciled } from '#contracts';
 import { outputOf, takesOutput } from './call.transition.ts';
+import { foldReconciled } from './compensation.ts';
 import { runAmended } from './emissions.ts';
 import { outcomeOf } from './outcome.ts';
 import { isOut, isSettled, withCall, withState, type Call, type Run, type SettledCall } from './run-state.ts';
@@ -21,7 +22,8 @@ export function callReconciled(run: Run, input: InputOf<'CallReconciled'>, env: 
   if (isSettled(call) && (call.reconciled?.amendment ?? 0) >= input.data.amendment)
     return { run, out: [], dropped: 'late' };
   const before = outcomeOf(run.state.calls);
-  const next = withCall(run, amended(run, call, pool, input.data));
+  const settled = amended(run, call, pool, input.data);
+  const next = foldReconciled(withCall(run, settled), settled, input.data.result?.sanitized);
   if (run.state.phase.name !== 'ended' || outcomeOf(next.state.calls) === before) return { run: next, out: [] };
   const told = withState(next, { amendments: (run.state.amendments ?? 0) + 1 });
   const out: Emission[] = [runAmended(told, input, env.now)];

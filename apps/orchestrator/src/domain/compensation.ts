@@ -19,7 +19,7 @@ import type { Advanced, Emission, Env, Input, Step } from './saga.types.ts';
 import { undoDeadline } from './timers.ts';
 import { UNDO_BATCH, undoCall } from './undo-proposal.ts';
 import { backSteps, isCleared, liesUpon, reckoning } from './way-back-steps.ts';
-import type { WayBack } from './way-back.ts';
+import { withResult, type WayBack } from './way-back.ts';
 
 /**
  * The way back of a run (G5, G7, G9).
@@ -191,7 +191,26 @@ export function foldUndo(run: Run, undo: SettledCall): Run {
     return withCall(run, { ...undone, wayBack: { ...wayBack, state: 'undone', reason: undefined } });
   const isLast = wayBack.undoCallId === undo.callId && (wayBack.state === 'out' || wayBack.state === 'left');
   if (!isLast) return run;
-  return leave(run, undone.callId, undo.status === 'outcome_unknown' ? 'undo_unknown' : 'undo_failed');
+  return leave(run, undone.callId, UNCLEAR.has(undo.status) ? 'undo_unknown' : 'undo_failed');
+}
+
+const UNCLEAR: ReadonlySet<string> = new Set(['outcome_unknown', 'needs_human', 'partially_applied']);
+
+/**
+ * An unknown outcome became known. A call that happened can be taken back from now on, in this round if one goes on; one
+ * that did not happen has nothing to take back. @param sanitized its result, as far as it is known
+ */
+export function foldReconciled(run: Run, call: SettledCall, sanitized: unknown): Run {
+  if (call.undoes !== undefined) return foldUndo(run, call);
+  const { wayBack } = call;
+  if (call.status === 'failed') return withCall(run, { ...call, wayBack: undefined, pivot: undefined });
+  if (wayBack === undefined || call.status !== 'succeeded' || wayBack.state !== 'kept') return run;
+  const { phase } = run.state;
+  const joins = phase.name === 'compensating' && !phase.stopped;
+  return withCall(run, {
+    ...call,
+    wayBack: { ...withResult(wayBack, sanitized), ...(joins ? { state: 'waiting' } : {}) },
+  });
 }
 
 /** C5: undos that nobody answered for in their time. */

@@ -1,4 +1,5 @@
 import { callsDigest } from '#contracts';
+import { reconciledData } from '../../../../libs/contracts/testing/unknown-facts.ts';
 import { alice, failedData } from '../../testing/fixtures.ts';
 import { types } from '../../testing/scene.ts';
 import { UndoScene } from '../../testing/undoable.ts';
@@ -98,6 +99,22 @@ describe('the way back of a run (C1–C7)', () => {
     });
     scene.undone(below);
     expect(told(scene)).toMatchObject({ status: 'done', skipped: [unknown], undone: [below, apart] });
+  });
+
+  it.each([
+    ['succeeded', 'applied', 'waits for its undo'],
+    ['failed', 'none', 'has nothing to undo'],
+  ] as const)('an unknown outcome that becomes known as %s (%s) on the way back %s', (status, effect, _what) => {
+    const scene = new UndoScene().begin({ onFailure: 'compensate' });
+    const apart = scene.write('book', 'b');
+    const unknown = scene.write('book', 'a', failedData('outcome_unknown', 'OUTCOME_UNKNOWN'));
+    scene.finish();
+    const data = reconciledData({ status, effect, result: status === 'succeeded' ? scene.booked('a').result! : null });
+    scene.say('CallReconciled', data, { callId: unknown, from: { kind: 'pool', pool: 'default' } });
+    expect([...scene.undos().keys()]).toEqual(status === 'succeeded' ? [apart, unknown] : [apart]);
+    if (status === 'succeeded') scene.undone(unknown);
+    scene.undone(apart);
+    expect(told(scene)).toMatchObject({ status: 'done', remainder: [] });
   });
 
   it('a failed undo leaves the exact remainder; a person retries, skips or says that it is done (C6)', () => {

@@ -36,7 +36,7 @@ function stepOf(call: Call): BackStep | null {
       : { ...unknownStep, callId, resources: call.proposal.resources };
   if (!isSettled(call) || call.wayBack === undefined) return null;
   const { state, reason, undoCallId, resources, after } = call.wayBack;
-  const unknown = call.status === 'outcome_unknown' && state !== 'undone' && state !== 'skipped';
+  const unknown = call.status !== 'succeeded' && state !== 'undone' && state !== 'skipped';
   return {
     callId,
     state: unknown ? 'left' : state,
