@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { APPROVAL_ID_PATTERN, CALL_ID_PATTERN, RUN_ID_PATTERN } from '#kernel';
+import { APPROVAL_ID_PATTERN, CALL_ID_PATTERN, RUN_ID_PATTERN, STANDING_ID_PATTERN } from '#kernel';
 
 /** For `--limit` and the like. */
 export const wholeNumber =
@@ -27,6 +27,7 @@ const idOf =
 
 export const runId = idOf(RUN_ID_PATTERN, 'a run', 'run_01kb…');
 export const callId = idOf(CALL_ID_PATTERN, 'a call', 'call_01kb…_0001');
+export const standingId = idOf(STANDING_ID_PATTERN, 'a standing grant', 'stand_01kb…');
 export const approvalId = idOf(APPROVAL_ID_PATTERN, 'an approval', 'appr_01kb…');
 
 export function digest(text: string): string {

@@ -15,6 +15,7 @@ import { RunProgressReader } from './adapters/run-progress-reader.ts';
 import { RunStreams } from './adapters/run-streams.ts';
 import { RunViews } from './adapters/run-views.ts';
 import { StreamSweeper } from './adapters/stream-sweeper.worker.ts';
+import { StandingDesk } from './adapters/standing-desk.ts';
 import { ToolCatalogue } from './adapters/tool-catalogue.ts';
 import { ToolPublisher } from './adapters/tool-publisher.ts';
 import { UnknownDesk } from './adapters/unknown-desk.ts';
@@ -34,6 +35,7 @@ import { OpenApiController } from './http/openapi.controller.ts';
 import { OperationsController } from './http/operations.controller.ts';
 import { RunEventsController } from './http/run-events.controller.ts';
 import { RunsController } from './http/runs.controller.ts';
+import { StandingsController } from './http/standings.controller.ts';
 import * as tokens from './http/tokens.ts';
 import { ToolPublishingController } from './http/tool-publishing.controller.ts';
 import { ToolReviewsController } from './http/tool-reviews.controller.ts';
@@ -98,6 +100,7 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
           ApprovalsController,
           ToolPublishingController,
           ToolReviewsController,
+          StandingsController,
           ToolsController,
           OperationsController,
           OpenApiController,
@@ -112,6 +115,7 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
           value(tokens.READS, reads),
           value(tokens.APPROVAL_DESK, new ApprovalDesk(reads, exchange, clock)),
           value(tokens.UNKNOWN_DESK, new UnknownDesk({ reads, views, exchange, clock })),
+          value(tokens.STANDING_DESK, new StandingDesk(reads, exchange, tools, clock)),
           value(tokens.TOOLS, tools),
           value(tokens.PUBLISHER, publisher),
           value(tokens.BODY_LIMITS, { ...DEFAULT_JSON_LIMITS, maxBytes }),

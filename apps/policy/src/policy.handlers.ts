@@ -2,6 +2,7 @@ import type { ConsumerSpec, Incoming } from '#bus';
 import { returnedTopic, settledTopic, TOPICS, type MessageType } from '#contracts';
 import { decideApprovals } from './reducers/decide-approvals.ts';
 import { decideProposals } from './reducers/decide-proposals.ts';
+import { decideStandings } from './reducers/decide-standings.ts';
 import { judgeReturned } from './reducers/judge-returned.ts';
 import type { PolicyParts } from './reducers/policy-parts.ts';
 import { projectConsumed } from './reducers/project-consumed.ts';
@@ -52,10 +53,16 @@ export const policyConsumers = (parts: PolicyParts, pools: readonly string[]): C
     reduce: decideApprovals(parts),
   }),
   consumer({
+    group: 'policy.commands',
+    topics: [TOPICS.policyCommands],
+    accepts: ['GrantStanding', 'RevokeStanding'],
+    reduce: decideStandings(parts),
+  }),
+  consumer({
     group: 'policy.call-settled',
     topics: pools.map(settledTopic),
     offPath: { paceMs: PROJECTION_PACE_MS },
-    accepts: ['CallSettled'],
+    accepts: ['CallSettled', 'CallReconciled'],
     reduce: projectConsumed(parts),
   }),
 ];

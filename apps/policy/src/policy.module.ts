@@ -5,6 +5,7 @@ import { findApproval, listApprovals, type ApprovalsAsked } from './adapters/app
 import { CedarEngine } from './adapters/cedar-engine.ts';
 import { checkPolicies, readPolicyFiles } from './adapters/read-policies.ts';
 import { openSigningKey, publicKeys } from './adapters/signing-key.repository.ts';
+import { findStanding, listStandings, type StandingsAsked } from './adapters/standing-views.query.ts';
 import { policySettings } from './policy.config.ts';
 import { policyConsumers } from './policy.handlers.ts';
 import { DecisionMaker } from './reducers/decision-maker.ts';
@@ -46,6 +47,9 @@ export const policyDoor = defineDoor({
           findApproval(database, tenant, approvalId),
         approvalChange: ({ tenant, approvalId, digest }: { tenant: string; approvalId: string; digest: string }) =>
           findApprovalChange(database, tenant, approvalId, digest),
+        standing: ({ tenant, standingId }: { tenant: string; standingId: string }) =>
+          findStanding(database, tenant, standingId),
+        standings: (asked: StandingsAsked) => listStandings(database, asked),
         approvals: (asked: ApprovalsAsked) => listApprovals(database, asked),
       },
     };

@@ -5,6 +5,7 @@ import { MODEL_ROWS } from './catalogue/model.rows.ts';
 import type { CatalogueRow } from './catalogue/catalogue-row.ts';
 import { RUN_ROWS } from './catalogue/run.rows.ts';
 import { UNKNOWN_ROWS } from './catalogue/unknown.rows.ts';
+import { STANDING_ROWS } from './catalogue/standing.rows.ts';
 
 export type { CatalogueRow, KeyKind } from './catalogue/catalogue-row.ts';
 
@@ -15,6 +16,7 @@ export const CATALOGUE = {
   ...CALL_ROWS,
   ...APPROVAL_ROWS,
   ...UNKNOWN_ROWS,
+  ...STANDING_ROWS,
 } as const satisfies Record<string, CatalogueRow>;
 
 export type MessageType = keyof typeof CATALOGUE;

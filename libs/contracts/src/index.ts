@@ -13,6 +13,7 @@ export * from './messages/compensation.schema.ts';
 export * from './messages/model.schema.ts';
 export * from './messages/run.schema.ts';
 export * from './messages/unknown.schema.ts';
+export * from './messages/standing.schema.ts';
 export * from './outgoing.ts';
 export * from './result.schema.ts';
 export * from './tool-contract.schema.ts';

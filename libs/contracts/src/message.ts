@@ -20,7 +20,8 @@ export type Message<T extends MessageType = MessageType> = { [K in T]: EnvelopeO
 
 export interface MessageContext {
   readonly tenant: string;
-  readonly runId: string;
+  /** Absent for what belongs to no run. */
+  readonly runId?: string | undefined;
   readonly callId?: string;
   readonly causationId?: string | undefined;
   readonly correlationId?: string | undefined;
@@ -37,7 +38,7 @@ export function message<T extends MessageType>(type: T, context: MessageContext,
     type,
     schemaVersion: CATALOGUE[type].version,
     tenant: context.tenant,
-    runId: context.runId,
+    ...(context.runId === undefined ? {} : { runId: context.runId }),
     ...(context.callId === undefined ? {} : { callId: context.callId }),
     ...(context.causationId === undefined ? {} : { causationId: context.causationId }),
     ...(context.correlationId === undefined ? {} : { correlationId: context.correlationId }),
@@ -54,7 +55,7 @@ export function encodeMessage(value: Message): Buffer {
 /** What travels: bytes with their topic, key and partition key. */
 export interface OutgoingMessage {
   readonly topic: string;
-  /** callId or runId. */
+  /** callId, runId or tenant. */
   readonly key: string;
   /** The run's part; absent = the default hash of the key (public topics). */
   readonly partitionKey?: string;
@@ -84,7 +85,7 @@ export function decodeMessage(value: Uint8Array): Message {
   const data = row.schema.safeParse(envelope.data);
   if (!data.success) throw invalid(`The data of ${envelope.type} has the wrong shape`, data.error.issues, '/data');
   if (row.key === 'callId' && envelope.callId === undefined) throw unknownType(`${envelope.type} needs a callId`);
-  if (envelope.runId === undefined) throw unknownType(`${envelope.type} needs a runId`);
+  if (row.key !== 'tenant' && envelope.runId === undefined) throw unknownType(`${envelope.type} needs a runId`);
   return { ...envelope, data: data.data } as Message;
 }
 

@@ -4,7 +4,7 @@ import { partitionKey } from './topics.ts';
 
 /** Addresses a message: its topic, its key by the catalogue, its partition by the run. */
 export function outgoing(topic: string, value: Message): OutgoingMessage {
-  const key = CATALOGUE[value.type].key === 'callId' ? value.callId : value.runId;
+  const key = value[CATALOGUE[value.type].key];
   if (key === undefined) throw new TypeError(`${value.type} needs its ${CATALOGUE[value.type].key}`);
   return { topic, key, partitionKey: partitionKey(key), value: encodeMessage(value) };
 }

@@ -9,6 +9,7 @@ export const TOPICS = {
   callRejected: 'call.rejected',
   callDecided: 'call.decided',
   approvalCommands: 'approval.commands',
+  policyCommands: 'policy.commands',
   auditEvents: 'audit.events',
 } as const;
 
@@ -24,5 +25,5 @@ export const allTopics = (pools: readonly string[]): string[] => [
   ...pools.flatMap((pool) => [grantedTopic(pool), returnedTopic(pool), settledTopic(pool)]),
 ];
 
-/** Producers choose the partition of internal topics by the run's part of the id, so one run stays together. */
-export const partitionKey = (id: string): string => runPart(id);
+/** Producers choose the partition of internal topics by the run's part of the id, so one run stays together; a tenant by its name. */
+export const partitionKey = (key: string): string => (key.includes('_') ? runPart(key) : key);

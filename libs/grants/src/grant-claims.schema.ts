@@ -32,6 +32,8 @@ export const grantClaimsSchema = z.object({
   approvalId: z.string().optional(),
   /** Ids of the principals who approved. */
   approvers: z.array(z.string().min(1).max(128)).min(1).max(10).optional(),
+  /** The standing grant whose use this is. */
+  standingId: z.string().optional(),
   journalEpoch: z.int().min(0),
   /** The pool. */
   aud: z.string().min(1).max(64),

@@ -43,7 +43,7 @@ export function sortableId(nowMs: number, random: Uint8Array = drawRandom()): st
   return time + base32(random, 16);
 }
 
-export type IdPrefix = 'run' | 'appr' | 'msg' | 'cmd' | 'dec' | 'evt' | 'req' | 'tool';
+export type IdPrefix = 'run' | 'appr' | 'stand' | 'msg' | 'cmd' | 'dec' | 'evt' | 'req' | 'tool';
 
 export function newId(prefix: IdPrefix, nowMs: number = Date.now()): string {
   return `${prefix}_${sortableId(nowMs)}`;
@@ -84,3 +84,4 @@ export function runIdOfCall(callId: string): string {
 export const RUN_ID_PATTERN = /^run_[0-9a-hjkmnp-tv-z]{26}$/;
 export const CALL_ID_PATTERN = /^call_[0-9a-hjkmnp-tv-z]{26}_[0-9a-hjkmnp-tv-z]{4,16}$/;
 export const APPROVAL_ID_PATTERN = /^appr_[0-9a-hjkmnp-tv-z]{26}$/;
+export const STANDING_ID_PATTERN = /^stand_[0-9a-hjkmnp-tv-z]{26}$/;

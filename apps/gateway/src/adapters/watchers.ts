@@ -19,6 +19,9 @@ export const WATCHED = [
   'ApprovalCounted',
   'ApprovalWithdrawn',
   'ApprovalRefused',
+  'StandingGranted',
+  'StandingRevoked',
+  'StandingRefused',
 ] as const;
 export type WatchedType = (typeof WATCHED)[number];
 
@@ -62,6 +65,9 @@ function keyOf(message: Watched): string | null {
     case 'ApprovalCounted':
     case 'ApprovalWithdrawn':
     case 'ApprovalRefused':
+    case 'StandingGranted':
+    case 'StandingRevoked':
+    case 'StandingRefused':
       return keys.command(message.tenant, message.data.commandId);
   }
 }

@@ -65,6 +65,8 @@ export const approvalsQuerySchema = z.strictObject({
   status: z.enum(APPROVAL_STATUSES).optional(),
 });
 
+export const standingsQuerySchema = z.strictObject({ limit: limit(200), after });
+
 export const auditQuerySchema = z.strictObject({
   limit: limit(500),
   after: z

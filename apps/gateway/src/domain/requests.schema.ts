@@ -6,6 +6,7 @@ import {
   MAX_EVIDENCE_CHARS,
   onFailureSchema,
   resolutionSchema,
+  standingScopeSchema,
   toolContractSchema,
   writtenBudgetsSchema,
 } from '#contracts';
@@ -139,6 +140,21 @@ export const reviewSchema = z.strictObject({
   digest: digestSchema.describe('Of the contract that was looked at.'),
   reason: reasonText.optional(),
 });
+
+export const standingRequestSchema = z.strictObject({
+  tool: toolName.describe('ns.name or ns.name@version; it stays bound to the version that is live now.'),
+  principal: z.string().min(1).max(128).optional().describe('Id of the only one who may use it; absent = any.'),
+  resources: standingScopeSchema.shape.resources
+    .unwrap()
+    .optional()
+    .describe('Each resource of a call must match one of these; `*` stands for any text.'),
+  maxAmount: z.int().min(0).optional().describe('Of one call, in the units of the amountArgument.'),
+  totalAmount: z.int().min(0).optional().describe('Of all uses together.'),
+  uses: standingScopeSchema.shape.uses,
+  expiresAt: standingScopeSchema.shape.expiresAt,
+  reason: z.string().min(1).max(2000).optional(),
+});
+export type StandingRequest = z.infer<typeof standingRequestSchema>;
 
 /** @throws CountersignError INVALID_ARGS with every fault and its JSON pointer */
 export function parseShape<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {

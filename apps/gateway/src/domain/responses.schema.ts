@@ -194,6 +194,25 @@ export const approvalViewSchema = z.looseObject({
   reason: z.string().nullable(),
 });
 
+export const standingViewSchema = z.looseObject({
+  standingId: z.string(),
+  status: z.enum(['active', 'used_up', 'expired', 'revoked']),
+  tool: z.string(),
+  contractDigest: digestSchema,
+  principal: z.string().nullable(),
+  resources: z.array(z.string()).nullable(),
+  maxAmount: z.int().nullable(),
+  totalAmount: z.int().nullable(),
+  uses: z.int().describe('At most so many.'),
+  used: z.int(),
+  amountUsed: z.int(),
+  expiresAt: time,
+  grantedBy: z.string(),
+  grantedAt: time,
+  reason: z.string().nullable(),
+  revokedBy: z.string().nullable(),
+});
+
 export const toolViewSchema = z.looseObject({
   tool: z.string(),
   version: z.string(),

@@ -5,6 +5,7 @@ import { CALL_ROUTES } from './routes/calls.routes.ts';
 import { RUN_ROUTES } from './routes/runs.routes.ts';
 import { SERVICE_ROUTES } from './routes/service.routes.ts';
 import { TOOL_PUBLISHING_ROUTES } from './routes/tool-publishing.routes.ts';
+import { STANDING_ROUTES } from './routes/standings.routes.ts';
 import { TOOL_ROUTES } from './routes/tools.routes.ts';
 import { UNKNOWN_ROUTES } from './routes/unknowns.routes.ts';
 
@@ -14,6 +15,7 @@ export const API: readonly ApiRoute[] = [
   ...CALL_ROUTES,
   ...UNKNOWN_ROUTES,
   ...APPROVAL_ROUTES,
+  ...STANDING_ROUTES,
   ...TOOL_ROUTES,
   ...TOOL_PUBLISHING_ROUTES,
   ...AUDIT_ROUTES,

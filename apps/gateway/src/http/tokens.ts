@@ -6,6 +6,7 @@ export const VIEWS = Symbol('RunViews');
 export const READS = Symbol('Reads');
 export const APPROVAL_DESK = Symbol('ApprovalDesk');
 export const UNKNOWN_DESK = Symbol('UnknownDesk');
+export const STANDING_DESK = Symbol('StandingDesk');
 export const TOOLS = Symbol('ToolCatalogue');
 export const BODY_LIMITS = Symbol('BodyLimits');
 export const VERSION = Symbol('version');

@@ -86,24 +86,21 @@ export async function lockDueApprovals(tx: Tx, limit: number): Promise<Approval[
   return rows.map(approvalOf);
 }
 
-/**
- * Waiting approvals that another policy asked for before then, held for this transaction; another replica's are left to it.
- * @param before epoch milliseconds
- */
-export async function lockPendingUnderOther(
-  tx: Tx,
+/** Waiting approvals that another policy asked for before then (epoch milliseconds), oldest ids first. */
+export async function pendingUnderOther(
+  sql: Sql,
   policyDigest: string,
   before: number,
   limit: number,
 ): Promise<Approval[]> {
-  const rows = await tx.query<ApprovalRow>({
-    name: 'lock-pending-under-other-policy',
+  const rows = await sql.query<ApprovalRow>({
+    name: 'pending-under-other-policy',
     text: `select ${APPROVAL_COLUMNS} from approval
             where status = 'pending' and expires_at > now() and requested_at < $3
               and exists (select from decision d
                            where d.call_id = approval.call_id and d.decision_no = approval.decision_no
                              and d.state = 'asked' and d.policy_digest <> $1)
-            order by approval_id limit $2 for update skip locked`,
+            order by approval_id limit $2`,
     values: [policyDigest, limit, before],
   });
   return rows.map(approvalOf);

@@ -18,6 +18,8 @@ export type Outcome =
       readonly approval: UsedApproval | null;
       /** Epoch milliseconds beyond which no grant may live; absent = its own life alone counts. */
       readonly notAfter?: number;
+      /** The standing grant whose use it is. */
+      readonly standingId?: string;
       readonly reasons: readonly string[];
       readonly voids?: Voids;
     }

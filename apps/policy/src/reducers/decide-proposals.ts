@@ -7,6 +7,7 @@ import { isCarried } from '../domain/approval.ts';
 import { decideFirst, decideRepeat, type AgainFacts } from '../domain/decide.ts';
 import type { Proposal } from '../domain/decision.ts';
 import type { PolicyParts } from './policy-parts.ts';
+import { draftsWithUses, giveBackLost, standingsFor } from './use-standings.ts';
 import { repeatLatest, repeatMessages, writeDrafts, writeFirst, type DraftToWrite } from './write-drafts.ts';
 
 /** CallProposed: the first decision of each call; what is known already is sent again or, where its grant ran out, judged again. */
@@ -26,10 +27,13 @@ export function decideProposals(parts: PolicyParts): (batch: readonly Incoming<'
       const outcome = decideFirst(maker.judge(proposal, contracts), proposal, now);
       return { ...maker.draft(proposal, 1, outcome, contracts, now), proposalBytes };
     });
-    const written = await writeFirst(parts, drafts);
+    const standings = await standingsFor(database, drafts);
+    const written = standings.length === 0 ? await writeFirst(parts, drafts) : null;
     if (written) return outbox.emit(written);
     const { won, staged } = await database.transaction(async (tx) => {
-      const written = await writeDrafts(tx, drafts);
+      const withUses = await draftsWithUses(tx, maker, contracts, drafts, standings);
+      const written = await writeDrafts(tx, withUses);
+      await giveBackLost(tx, withUses, written.won);
       return { won: written.won, staged: await outbox.append(tx, written.messages) };
     });
     outbox.emit(staged);

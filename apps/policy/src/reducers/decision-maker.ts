@@ -43,6 +43,8 @@ const QUARANTINED: Verdict = {
   message: 'The tool is quarantined.',
 };
 
+type ContractNamed = Pick<CallProposed, 'contractDigest'> & Partial<Pick<CallProposed, 'undoes'>>;
+
 /** Joins the pure decisions with Cedar, the contracts and the signing key. */
 export class DecisionMaker {
   readonly policyDigest: string;
@@ -54,7 +56,7 @@ export class DecisionMaker {
   }
 
   /** Fetches what is not cached. @throws InfrastructureError when the registry is away */
-  async contractsOf(calls: readonly CallProposed[]): Promise<KnownContracts> {
+  async contractsOf(calls: readonly ContractNamed[]): Promise<KnownContracts> {
     const { contracts, quarantine } = this.#options;
     await quarantine.ready();
     const wanted = calls.flatMap((call) => [call.contractDigest, ...(call.undoes ? [call.undoes.contractDigest] : [])]);
@@ -96,7 +98,10 @@ export class DecisionMaker {
         return {
           ...rest,
           approval: null,
-          decision: { ...head, state: this.grant(proposal, decisionNo, outcome.approval, now, outcome.notAfter) },
+          decision: {
+            ...head,
+            state: this.grant(proposal, decisionNo, outcome.approval, now, outcome.notAfter, outcome.standingId),
+          },
         };
       case 'refuse':
         return { ...rest, approval: null, decision: { ...head, state: outcome.refusal } };
@@ -138,6 +143,7 @@ export class DecisionMaker {
     approval: UsedApproval | null,
     now: number,
     notAfter = Infinity,
+    standingId?: string,
   ): DecisionState {
     const { call, callId } = proposal;
     const iat = Math.floor(now / 1000);
@@ -159,6 +165,7 @@ export class DecisionMaker {
       decisionId: decisionId(callId, decisionNo),
       decisionNo,
       ...(approval ? { approvalId: approval.approvalId, approvers: [...approval.approvers] } : {}),
+      ...(standingId === undefined ? {} : { standingId }),
       journalEpoch: this.#options.journalEpoch,
       aud: call.pool,
       iat,

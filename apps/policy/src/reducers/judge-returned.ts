@@ -5,6 +5,7 @@ import { decideReturned } from '../domain/decide.ts';
 import type { Decision } from '../domain/decision.ts';
 import { factsOf, usedApprovals } from './decide-proposals.ts';
 import type { PolicyParts } from './policy-parts.ts';
+import { judgedUse } from './use-standings.ts';
 import { repeatLatest, repeatMessages, writeDrafts, type DraftToWrite } from './write-drafts.ts';
 
 /** GrantReturned: the call is judged again (P3, P6). Only the pool and tenant of the call may give its grant back. */
@@ -45,7 +46,8 @@ export function judgeReturned({
         const { decision, proposal } = one;
         const now = clock.now();
         const returned = latest.get(decision.callId)!;
-        const outcome = decideReturned(decision, proposal, returned, factsOf(maker, one, approvals, contracts, now));
+        const judged = decideReturned(decision, proposal, returned, factsOf(maker, one, approvals, contracts, now));
+        const outcome = await judgedUse(tx, one, judged, now);
         if (outcome.kind === 'repeat') repeats.push(one);
         else if (outcome.kind === 'defer') voided.push(decision);
         else

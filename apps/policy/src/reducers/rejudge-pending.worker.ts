@@ -1,5 +1,5 @@
 import { errorFields, type Worker } from '#runtime';
-import { lockPendingUnderOther } from '../adapters/approval.repository.ts';
+import { approvalsById, pendingUnderOther } from '../adapters/approval.repository.ts';
 import { endAsked, latestDecisions } from '../adapters/decision.repository.ts';
 import { fromVerdict } from '../domain/decide.ts';
 import type { Decision } from '../domain/decision.ts';
@@ -54,18 +54,21 @@ export class RejudgePending implements Worker {
  * @returns how many were judged again
  */
 export async function rejudgePending({ maker, database, outbox, clock }: PolicyParts, before: number): Promise<number> {
-  const { count, staged } = await database.transaction(async (tx) => {
-    const waiting = await lockPendingUnderOther(tx, maker.policyDigest, before, LIMIT);
-    if (waiting.length === 0) return { count: 0, staged: null };
-    const stored = await latestDecisions(
-      tx,
-      waiting.map(({ callId }) => callId),
-    );
-    const contracts = await maker.contractsOf([...stored.values()].map(({ proposal }) => proposal.call));
+  const seen = await pendingUnderOther(database, maker.policyDigest, before, LIMIT);
+  if (seen.length === 0) return 0;
+  const callIds = seen.map(({ callId }) => callId);
+  const calls = [...(await latestDecisions(database, callIds)).values()].map(({ proposal }) => proposal.call);
+  const contracts = await maker.contractsOf(calls);
+  const staged = await database.transaction(async (tx) => {
+    const ids = seen.map(({ approvalId }) => approvalId);
+    const held = [...(await approvalsById(tx, ids, true)).values()];
+    const waiting = held.filter(({ approval, overdue }) => approval.status === 'pending' && !overdue);
+    const stored = await latestDecisions(tx, callIds);
     const now = clock.now();
     const ended: Decision[] = [];
     const drafts: DraftToWrite[] = [];
-    for (const { callId, approvalId } of waiting) {
+    for (const { approval } of waiting) {
+      const { callId, approvalId } = approval;
       const { decision, proposal } = stored.get(callId)!;
       const verdict = maker.judge(proposal, contracts);
       const outcome = { ...fromVerdict(verdict), voids: { approvalId, as: 'superseded' as const } };
@@ -75,8 +78,8 @@ export async function rejudgePending({ maker, database, outbox, clock }: PolicyP
     }
     await endAsked(tx, ended);
     const { messages } = await writeDrafts(tx, drafts);
-    return { count: waiting.length, staged: await outbox.append(tx, messages) };
+    return outbox.append(tx, messages);
   });
-  if (staged) outbox.emit(staged);
-  return count;
+  outbox.emit(staged);
+  return seen.length;
 }

@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 
-export type KeyKind = 'callId' | 'runId';
+export type KeyKind = 'callId' | 'runId' | 'tenant';
 
 export interface CatalogueRow {
   readonly version: number;
   readonly schema: z.ZodType;
   /** Topic, or the family with `<pool>`. */
   readonly topic: string;
-  /** Message key: the callId or the runId of the envelope. */
+  /** Message key: the callId, the runId or, for what belongs to no run, the tenant of the envelope. */
   readonly key: KeyKind;
   readonly kind: 'command' | 'fact';
   readonly producer: string;

@@ -24,7 +24,7 @@ export const UNKNOWN_ROWS = {
     key: 'callId',
     kind: 'fact',
     producer: 'executor',
-    consumers: ['orchestrator', 'gateway', 'state-store', 'telemetry'],
+    consumers: ['orchestrator', 'policy', 'gateway', 'state-store', 'telemetry'],
     meaning: 'Amends an unknown outcome: found out by a probe, a person or a late answer, or left to a person.',
   }),
 } as const;

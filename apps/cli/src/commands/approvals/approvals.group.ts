@@ -3,6 +3,7 @@ import type { CliConfig } from '../../cli.config.ts';
 import { addApprove, addReject } from './decide-approval.command.ts';
 import { addListApprovals } from './list-approvals.command.ts';
 import { addShowApproval } from './show-approval.command.ts';
+import { addStanding } from './standing.group.ts';
 import { addWithdraw } from './withdraw-approval.command.ts';
 
 export function addApprovals(program: Command, config: CliConfig): void {
@@ -10,5 +11,6 @@ export function addApprovals(program: Command, config: CliConfig): void {
     .command('approvals')
     .helpCommand(false)
     .description('see what waits for a person, and decide it');
-  for (const add of [addListApprovals, addShowApproval, addApprove, addReject, addWithdraw]) add(group, config);
+  for (const add of [addListApprovals, addShowApproval, addApprove, addReject, addWithdraw, addStanding])
+    add(group, config);
 }
