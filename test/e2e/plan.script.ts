@@ -16,12 +16,13 @@ export interface PlannedCall {
 
 export const planText = (plan: Plan): string => JSON.stringify(plan);
 
-/** A model that plays the plan of its user, and says at the end, word for word, what it was answered. */
+/** A model that plays the plan of its user, and says at the end, word for word, what it was answered and told. */
 export const playPlan: Script = (request) => {
   const plan = JSON.parse(request.userTexts[0]!) as Plan;
   if ('loop' in plan) return [asked(plan.loop)];
   const planned = 'obey' in plan ? obey(plan.obey, request) : plan.turns[request.turnNo - 1]?.map(asked);
-  return planned ?? [say(request.outputs.map((output) => output.text).join('\n'))];
+  const later = request.userTexts.slice(1);
+  return planned ?? [say([...request.outputs.map((output) => output.text), ...later].join('\n'))];
 };
 
 const asked = ({ tool, arguments: args }: PlannedCall): ScriptItem => call(tool.replace('.', '__'), args);

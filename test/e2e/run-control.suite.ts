@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { until } from '../../libs/runtime/testing/service-harness.ts';
+import { planText } from './plan.script.ts';
 import { ask, type System } from './system.ts';
 
 interface Answer {
@@ -19,6 +21,63 @@ export function runControlSuite(system: () => System, sinkState: () => Sink): vo
     ask<T>(system(), person, 'POST', path, body, headers);
   const clientRun = async (taskId: string): Promise<string> =>
     (await post<{ runId: string }>('/v1/runs', { driver: 'client', taskId }, {})).body.runId;
+
+  describe('a run in the hands of people', () => {
+    const status = async (runId: string, wanted: string): Promise<unknown> =>
+      until(async () => {
+        const { body } = await ask<{ status: string }>(system(), 'alice', 'GET', `/v1/runs/${runId}`);
+        return body.status === wanted ? body : null;
+      });
+
+    it('paused, it begins nothing; handed back, it goes on with what was proposed (G2)', async () => {
+      const id = task();
+      const runId = await clientRun(id);
+      expect((await post(`/v1/runs/${runId}/pause`, {}, {}, 'olga')).status).toBe(202);
+      await status(runId, 'paused');
+      const calls = [{ tool: 'probe.write_item', arguments: { item: 'held' } }];
+      const { body } = await post<{ calls: Answer[] }>(`/v1/runs/${runId}/calls`, { calls }, {});
+      expect(body.calls[0]).not.toHaveProperty('ok');
+      expect((await post(`/v1/runs/${runId}/pause`, {}, {}, 'olga')).status).toBe(409);
+      expect(sinkState().byKey[`dev/user:alice/${id}`]).toBeUndefined();
+      expect((await post(`/v1/runs/${runId}/hand-back`, {}, {}, 'olga')).status).toBe(202);
+      const finished = await post<{ outcome: string }>(`/v1/runs/${runId}/finish`, {});
+      expect(finished.body).toMatchObject({ status: 'completed', outcome: 'all_succeeded' });
+      expect(sinkState().byKey[`dev/user:alice/${id}`]).toEqual({ attempts: 1, applied: 1 });
+    });
+
+    it('taken over, the person acts with their own name, and the model is told what happened, not what was in it (G9, G10)', async () => {
+      const id = task();
+      const plan = planText({ turns: [[{ tool: 'probe.guarded_write', arguments: { item: 'asked' } }]] });
+      const started = await post<{ runId: string }>('/v1/runs', { agent: 'guarded', input: plan, taskId: id }, {});
+      const { runId } = started.body;
+      const approval = await until(async () =>
+        (
+          await ask<{ items: { runId: string; approvalId: string; digest: string }[] }>(
+            system(),
+            'bob',
+            'GET',
+            '/v1/approvals?status=pending',
+          )
+        ).body.items.find((one) => one.runId === runId),
+      );
+      const calls = [{ tool: 'probe.write_item', arguments: { item: 'by-olga' } }];
+      expect((await post(`/v1/runs/${runId}/calls`, { calls }, WAIT, 'olga')).status).toBe(409);
+      expect((await post(`/v1/runs/${runId}/take-over`, {}, {}, 'olga')).status).toBe(202);
+      const { body } = await post<{ calls: Answer[] }>(`/v1/runs/${runId}/calls`, { calls }, WAIT, 'olga');
+      expect(body.calls).toMatchObject([{ ok: true }]);
+      expect(sinkState().byKey[`dev/user:olga/${id}`]).toEqual({ attempts: 1, applied: 1 });
+      const decision = { decision: 'approved', digest: approval.digest };
+      expect((await post(`/v1/approvals/${approval.approvalId}/decision`, decision, {}, 'bob')).status).toBe(200);
+      await post(`/v1/runs/${runId}/hand-back`, { reason: 'the item is there' }, {}, 'olga');
+      const run = (await status(runId, 'completed')) as { answer: string; outcome: string };
+      expect(run.outcome).toBe('all_succeeded');
+      expect(run.answer).toContain('user:olga');
+      expect(run.answer).toContain('- probe.write_item@1.0.0: succeeded');
+      expect(run.answer).toContain('the item is there');
+      expect(run.answer).not.toContain('by-olga');
+      expect(sinkState().byKey[`dev/user:alice/${id}:guarded`]).toEqual({ attempts: 1, applied: 1 });
+    });
+  });
 
   describe('dependsOn of a run that the client drives', () => {
     const read = { tool: 'probe.read_items', arguments: {}, providerCallId: 'read' };

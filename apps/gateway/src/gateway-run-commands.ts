@@ -17,7 +17,8 @@ const ANSWER_MS = 1_000;
 const ASK_MS = 200;
 const TAKEN = Symbol('taken');
 
-type RunCommand = 'ProposeCalls' | 'FinishRun' | 'CancelRun' | 'ResumeRun' | 'CompensateRun';
+type RunCommand = 'ProposeCalls' | 'FinishRun' | 'CancelRun' | 'ResumeRun' | 'CompensateRun' | ControlCommand;
+export type ControlCommand = 'PauseRun' | 'TakeOverRun' | 'HandBackRun';
 type Ended = Message<'RunEnded'> | View;
 
 /**
@@ -170,6 +171,32 @@ export class RunCommands {
       ask: () => Promise.resolve(undefined),
     });
     return this.#answer(tenant, runId, found);
+  }
+
+  /** A person's hand on a run, or off it. @throws HttpProblem 403, 404, 409 */
+  async control(
+    caller: Caller,
+    runId: string,
+    type: ControlCommand,
+    { reason }: CancelRequest,
+    options: IntakeOptions,
+  ): Promise<RunAnswer> {
+    const { tenant, principal } = caller;
+    await this.#ownRun(caller, runId);
+    const commandId = this.#commandId(runId, type, options);
+    const key = keys.command(tenant, commandId);
+    await this.#parts.exchange.run<typeof TAKEN>({
+      topic: TOPICS.runCommands,
+      command: this.#message(type, caller, runId, options, { commandId, principal, reason }),
+      watched: [key],
+      ...this.#patience(options),
+      look: (watch) => {
+        throwRefusedByRun(watch, key);
+        return watch.get(key, 'RunControlled') && TAKEN;
+      },
+      ask: () => Promise.resolve(undefined),
+    });
+    return { runId, view: null };
   }
 
   async #end(

@@ -1,8 +1,8 @@
 import type { CallSettled, StartRun } from '#contracts';
 import { callIdOf } from '#kernel';
-import type { Emission } from '../src/domain/saga.types.ts';
+import type { ControlType, Emission } from '../src/domain/saga.types.ts';
 import { budgetsOf, episodeOf, isEnded, isResumable } from '../src/domain/run-state.ts';
-import { wakeAt } from '../src/domain/timers.ts';
+import { deadlineOf, wakeAt } from '../src/domain/timers.ts';
 import { nextInputTokens } from '../src/domain/usage.ts';
 import { alice, approvalData, decisionData, failedData, settledData, startData } from './fixtures.ts';
 import { RUN_ID, Scene } from './scene.ts';
@@ -37,6 +37,7 @@ export class World {
     this.#send(() => this.scene.say('StartRun', data));
     if (driver === 'client') this.#client();
     if (this.choose(6) === 5) this.#send(() => this.scene.cancel('enough'));
+    if (this.choose(6) === 4) this.#people();
   }
 
   /** Raises every limit of a run that one of them has ended. False: it stays ended. */
@@ -58,7 +59,9 @@ export class World {
 
   /** Delivers one message of the bag, twice now and then; or lets time pass to the next timer. */
   next(): void {
-    const wake = wakeAt(this.scene.run!);
+    const run = this.scene.run!;
+    // Days of a forgotten hand pass at once, without the drives of each minute.
+    const wake = run.state.control && this.bag.length === 0 ? deadlineOf(run) : wakeAt(run);
     if (this.bag.length === 0 || (this.choose(8) === 7 && wake !== null)) {
       if (wake !== null) this.#act(this.scene.wake(Math.max(wake, this.scene.now)));
       return;
@@ -80,6 +83,25 @@ export class World {
       if (emission.type === 'CallProposed') this.#onProposed(emission as Emission<'CallProposed'>);
       if (emission.type === 'RequestTurn') this.#onRequest(emission as Emission<'RequestTurn'>);
     }
+  }
+
+  /** Somebody pauses the run, takes it over, proposes calls in it and hands it back: in any order, or forgets to. */
+  #people(): void {
+    const person = { ...alice, id: 'user:olga', roles: ['operator'] };
+    const order = (type: ControlType) => {
+      const data = { commandId: `${type}-${this.bag.length}`, principal: person, reason: 'so' };
+      this.#send(() => this.scene.say(type, data));
+    };
+    if (this.choose(2) === 1) order('PauseRun');
+    order('TakeOverRun');
+    const proposals = this.#proposals().map(([tool, args], i) => ({
+      tool,
+      arguments: args,
+      callId: callIdOf(RUN_ID, ['olga', String(i)]),
+    }));
+    const data = { commandId: 'cmd-olga', principal: person, requestDigest: `sha256:${'a'.repeat(64)}`, proposals };
+    this.#send(() => this.scene.say('ProposeCalls', data));
+    if (this.choose(4) > 0) order('HandBackRun');
   }
 
   #client(): void {

@@ -96,6 +96,30 @@ describe('the state store', () => {
     expect(seen).toEqual(['awaiting_model', 'awaiting_calls', 'awaiting_calls', 'awaiting_approval', 'awaiting_model']);
   });
 
+  it('shows that people paused a run or took it over, in whatever order their orders come', async () => {
+    const { runId, facts } = runFacts();
+    const hand = (no: number, control: 'paused' | 'taken_over' | 'handed_back'): FactAt => ({
+      topic: 'run.events',
+      message: message(
+        'RunControlled',
+        { tenant: 'dev', runId, now: 0 },
+        { commandId: `c${no}`, no, control, episode: 1, by: 'user:olga', reason: null },
+      ),
+    });
+    await deliver([facts[0]!, hand(2, 'taken_over'), hand(1, 'paused')]);
+    expect(await run('dev', runId)).toMatchObject({ status: 'taken_over' });
+    expect(await store.read('progress', { tenant: 'dev', runId })).toMatchObject({
+      controls: 2,
+      control: 'taken_over',
+    });
+    expect(await store.read('runs', { tenant: 'dev', limit: 10, status: 'taken_over' })).toMatchObject({
+      items: [{ runId }],
+    });
+    await deliver([hand(3, 'handed_back')]);
+    await deliver([hand(1, 'paused')]);
+    expect(await run('dev', runId)).toMatchObject({ status: 'awaiting_model' });
+  });
+
   it('any order of the facts, with repeats, in batches of any size, gives the same views', async () => {
     const normal = runFacts();
     await deliver(normal.facts);

@@ -12,8 +12,8 @@ import type { ToolContract } from '#contracts';
  */
 export interface Provider {
   readonly name: string;
-  /** Items that open a transcript. */
-  openItems(input: string | undefined): TranscriptItem[];
+  /** What a person says: opens a transcript, or goes on after results. */
+  openItems(text: string | undefined): TranscriptItem[];
   /**
    * Results of the turn before in the provider's form, in the given order.
    * @throws CountersignError INTERNAL when they are not exactly one for each open proposal

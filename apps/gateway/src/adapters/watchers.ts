@@ -8,6 +8,7 @@ export const WATCHED = [
   'CompensationAsked',
   'CompensationStarted',
   'CompensationEnded',
+  'RunControlled',
   'TurnRecorded',
   'RunEnded',
   'CommandRefused',
@@ -36,7 +37,7 @@ export const keys = {
   reconciled: (tenant: string, callId: string): string => `${tenant} reconciled ${callId}`,
   /** Policy has judged the call: it was admitted. */
   judged: (tenant: string, callId: string): string => `${tenant} judged ${callId}`,
-  /** What a command led to: refusals, decisions of approvals, resumed runs, ways back. */
+  /** What a command led to: refusals, decisions of approvals, resumed and controlled runs, ways back. */
   command: (tenant: string, commandId: string): string => `${tenant} command ${commandId}`,
 };
 
@@ -60,6 +61,7 @@ function keyOf(message: Watched): string | null {
     case 'CompensationStarted':
       return message.data.commandId === null ? null : keys.command(message.tenant, message.data.commandId);
     case 'RunResumed':
+    case 'RunControlled':
     case 'CommandRefused':
     case 'ApprovalDecided':
     case 'ApprovalCounted':

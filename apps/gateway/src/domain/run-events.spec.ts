@@ -110,10 +110,26 @@ describe('the events of a run', () => {
   });
 });
 
+describe('orders of people', () => {
+  it('are told once, the last one only, and a stream goes on after them', () => {
+    const runId = newId('run');
+    const told = nothingTold();
+    const started = { driver: 'agent', agent: null, taskId: null, labels: {}, startedAt: 't' };
+    const known = foldProgress({ ...UNKNOWN, phase: 1, started }, { ...UNKNOWN, controls: 2, control: 'taken_over' });
+    const late = foldProgress(known, { ...UNKNOWN, controls: 1, control: 'paused' });
+    const events = tellNext(runId, told, late);
+    expect(events.map(({ type }) => type)).toEqual(['run.started', 'run.controlled']);
+    expect(events[1]!.data).toMatchObject({ control: 'taken_over' });
+    expect(tellNext(runId, decodeTold(runId, events[1]!.id)!, late)).toEqual([]);
+    expect(tellNext(runId, decodeTold(runId, events[0]!.id)!, late)).toMatchObject([{ type: 'run.controlled' }]);
+  });
+});
+
 describe('the id of an event', () => {
   const told = (runId: string, calls: number): Told => ({
     phase: 1,
     turns: 3,
+    controls: calls % 2,
     approvals: new Map([['22222222', 3]]),
     calls: new Map(
       Array.from({ length: calls }, (_, i) => [String(callIdOf(runId, ['k', String(i)]).slice(32, 40)), i % 2]),

@@ -18,6 +18,7 @@ export interface RunEvent {
 export const RUN_EVENT_TYPES = [
   'run.started',
   'run.resumed',
+  'run.controlled',
   'turn.recorded',
   'call.proposed',
   'call.decided',
@@ -51,6 +52,10 @@ export function tellNext(runId: string, told: Told, known: RunProgress, force = 
   while (told.turns < known.turns) {
     told.turns++;
     tell('turn.recorded', { turn: told.turns });
+  }
+  if (known.controls > told.controls) {
+    told.controls = known.controls;
+    tell('run.controlled', { control: known.control });
   }
   for (const [callId, call] of known.calls) tellCall(callId, call, told, tell);
   tellBack(known.back, told, tell);

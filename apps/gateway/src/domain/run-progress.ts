@@ -13,6 +13,9 @@ export interface RunProgress {
   readonly phase: number;
   readonly started: RunFacts | null;
   readonly turns: number;
+  /** What people ordered last, and how many orders that makes. */
+  readonly controls: number;
+  readonly control: string | null;
   readonly ended: RunEnd | null;
   /** Calls that the run had at its last end; null = not known. */
   readonly callCount: number | null;
@@ -81,6 +84,8 @@ export const UNKNOWN: RunProgress = {
   phase: 0,
   started: null,
   turns: 0,
+  controls: 0,
+  control: null,
   ended: null,
   callCount: null,
   back: { rank: 0, status: null },
@@ -93,6 +98,7 @@ export const WATCHED_OF_RUNS = [
   'CompensationAsked',
   'CompensationStarted',
   'CompensationEnded',
+  'RunControlled',
   'TurnRecorded',
   'RunEnded',
   'CallAllowed',
@@ -115,6 +121,8 @@ export function foldProgress(a: RunProgress, b: RunProgress): RunProgress {
     phase: Math.max(a.phase, b.phase),
     started: a.started ?? b.started,
     turns: Math.max(a.turns, b.turns),
+    controls: Math.max(a.controls, b.controls),
+    control: (b.controls > a.controls ? b : a).control,
     ended,
     callCount: counted,
     back: b.back.rank > a.back.rank ? b.back : a.back,
@@ -168,6 +176,8 @@ export function progressOf(message: RunMessage, topic: string): RunProgress {
       const { round, status } = message.data;
       return { ...UNKNOWN, back: { rank: round * 2 + 1, status } };
     }
+    case 'RunControlled':
+      return { ...UNKNOWN, controls: message.data.no, control: message.data.control };
     case 'TurnRecorded':
       return { ...UNKNOWN, turns: message.data.turn };
     case 'RunEnded': {

@@ -19,6 +19,8 @@ export interface StoredProgress {
   /** As of BackProgress. */
   readonly compensationRank: number;
   readonly compensation: string | null;
+  readonly controls?: number;
+  readonly control?: string | null;
   readonly calls: readonly StoredCall[];
 }
 
@@ -55,6 +57,8 @@ export function progressOfStored(stored: StoredProgress | null): RunProgress {
     phase: isOver ? episode * 2 : episode > 0 ? episode * 2 + 1 : startedAt === null ? 0 : 1,
     started: startedAt === null ? null : { driver, agent, taskId, labels, startedAt },
     turns: stored.turns,
+    controls: stored.controls ?? 0,
+    control: stored.control ?? (stored.controls ? 'handed_back' : null),
     ended: isOver
       ? {
           episode,

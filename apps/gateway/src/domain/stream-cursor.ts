@@ -13,13 +13,15 @@ export interface Told {
   /** As of RunProgress; 0 = nothing. */
   phase: number;
   turns: number;
+  /** Orders of people; only the last one is told. */
+  controls: number;
   /** Short name of a call → the step that was told. */
   readonly calls: Map<string, number>;
   /** The same of approvals. */
   readonly approvals: Map<string, number>;
 }
 
-export const nothingTold = (): Told => ({ phase: 0, turns: 0, calls: new Map(), approvals: new Map() });
+export const nothingTold = (): Told => ({ phase: 0, turns: 0, controls: 0, calls: new Map(), approvals: new Map() });
 
 const NUMBERED = /^\d{4,6}$/;
 const HASHED_CHARS = 8;
@@ -35,9 +37,10 @@ export const shortApproval = (approvalId: string): string => approvalId.slice(-H
 const runTag = (runId: string): string => runPart(runId).slice(-6);
 const base36 = (value: number): string => value.toString(36);
 
-/** `1.<run>.<phase>.<turns>.<calls>.<approvals>`, of which the last two are `<step>:<name>,<name>;<step>:…` */
-export function encodeTold(runId: string, { phase, turns, calls, approvals }: Told): string {
-  return ['1', runTag(runId), base36(phase), base36(turns), bySteps(calls), bySteps(approvals)].join('.');
+/** `1.<run>.<phase>.<turns>.<calls>.<approvals>[.<controls>]`; calls and approvals are `<step>:<name>,<name>;<step>:…` */
+export function encodeTold(runId: string, { phase, turns, controls, calls, approvals }: Told): string {
+  const parts = ['1', runTag(runId), base36(phase), base36(turns), bySteps(calls), bySteps(approvals)];
+  return [...parts, ...(controls > 0 ? [base36(controls)] : [])].join('.');
 }
 
 const bySteps = (told: ReadonlyMap<string, number>): string =>
@@ -62,7 +65,8 @@ function ranges(names: readonly string[]): string[] {
   return [...spans.map(([from, to]) => (from === to ? base36(from) : `${base36(from)}-${base36(to)}`)), ...hashed];
 }
 
-const FORM = /^1\.([0-9a-z]{6})\.([0-9a-z]{1,4})\.([0-9a-z]{1,4})\.([0-9a-z:;,-]*)\.([0-9a-z:;,-]*)$/;
+const FORM =
+  /^1\.([0-9a-z]{6})\.([0-9a-z]{1,4})\.([0-9a-z]{1,4})\.([0-9a-z:;,-]*)\.([0-9a-z:;,-]*)(?:\.([0-9a-z]{1,4}))?$/;
 const GROUP = /^([0-9a-z]):([0-9a-z,-]+)$/;
 const MEMBER = /^(?:([0-9a-z]{1,4})(?:-([0-9a-z]{1,4}))?|[0-9a-z]{8})$/;
 const MAX_CHARS = 15_000;
@@ -71,11 +75,12 @@ const MAX_NAMES = 10_000;
 /** null when it is no id of this run's stream. */
 export function decodeTold(runId: string, id: string): Told | null {
   if (id.length > MAX_CHARS) return null;
-  const [, tag, phase, turns, calls, approvals] = FORM.exec(id) ?? [];
+  const [, tag, phase, turns, calls, approvals, controls = '0'] = FORM.exec(id) ?? [];
   if (tag === undefined || tag !== runTag(runId)) return null;
   const told = { calls: stepsOf(calls!), approvals: stepsOf(approvals!) };
   if (told.calls === null || told.approvals === null) return null;
-  return { phase: parseInt(phase!, 36), turns: parseInt(turns!, 36), calls: told.calls, approvals: told.approvals };
+  const counts = { phase: parseInt(phase!, 36), turns: parseInt(turns!, 36), controls: parseInt(controls, 36) };
+  return { ...counts, calls: told.calls, approvals: told.approvals };
 }
 
 function stepsOf(groups: string): Map<string, number> | null {

@@ -1,4 +1,5 @@
 import { budgetsSchema, message, type RunEnded } from '#contracts';
+import type { ControlCommand } from '../gateway-run-commands.ts';
 import { openGateway, type HttpGateway } from '../../testing/http-gateway.ts';
 
 const runId = `run_${'3'.repeat(26)}`;
@@ -32,7 +33,7 @@ describe('commands to a run', () => {
   const send = (verb: string, body?: object, headers: Record<string, string> = {}, as = 'dev.dev.alice.agent') =>
     gateway.request('POST', `/v1/runs/${runId}/${verb}`, { as, headers, ...(body ? { body } : {}) });
   const refuse = async (
-    type: 'CancelRun' | 'ResumeRun' | 'FinishRun' | 'ProposeCalls',
+    type: 'CancelRun' | 'ResumeRun' | 'FinishRun' | 'ProposeCalls' | ControlCommand,
     code = 'INVALID_ARGS' as const,
   ) => {
     const { data } = await gateway.published(type);
@@ -53,6 +54,28 @@ describe('commands to a run', () => {
       body: { code: 'INVALID_ARGS', detail: 'The run has ended as "completed"' },
     });
   });
+
+  it.each([
+    ['pause', 'PauseRun', 'paused'],
+    ['take-over', 'TakeOverRun', 'taken_over'],
+    ['hand-back', 'HandBackRun', 'handed_back'],
+  ] as const)(
+    '%s is accepted when the run says so, and refused when it does not take it',
+    async (verb, type, control) => {
+      const accepting = send(verb, { reason: 'checked by hand' }, {}, 'dev.dev.olga.operator');
+      const { data } = await gateway.published(type);
+      expect(data).toMatchObject({ principal: { id: 'user:olga' }, reason: 'checked by hand' });
+      const said = { commandId: data.commandId, no: 1, control, episode: 1, by: 'user:olga', reason: null };
+      await gateway.service.deliver('run.events', message('RunControlled', context, said));
+      expect(await accepting).toMatchObject({ status: 202, body: { runId, status: 'accepted' } });
+      gateway.forget();
+      const refusing = send(verb, undefined, {}, 'dev.dev.olga.operator');
+      await refuse(type);
+      expect((await refusing).status).toBe(409);
+      expect((await send(verb, undefined, {}, 'dev.dev.ann.auditor')).status).toBe(403);
+      expect((await send(verb, undefined, {}, 'dev.other.olga.operator')).status).toBe(404);
+    },
+  );
 
   it('a refusal that names places of the request is a bad request, with them', async () => {
     const answering = send('calls', { calls: [{ tool: 'desk.create_ticket', arguments: {}, dependsOn: ['nothing'] }] });

@@ -17,7 +17,7 @@ import {
 import { resultOf } from '../domain/result-view.ts';
 import { maySee, publicView, type View } from '../domain/views.ts';
 import type { GatewayIntake, RunAnswer } from '../gateway-intake.ts';
-import type { RunCommands } from '../gateway-run-commands.ts';
+import type { ControlCommand, RunCommands } from '../gateway-run-commands.ts';
 import type { Access } from './access.ts';
 import { answerTagged } from './entity-tag.ts';
 import type { HttpReply, HttpRequest } from './http-request.ts';
@@ -93,7 +93,7 @@ export class RunsController {
     @Res({ passthrough: true }) reply: HttpReply,
     @Param('id') runId: string,
   ): Promise<object> {
-    const caller = this.#access.require(request, ROLES.agent);
+    const caller = this.#access.require(request, ...RUN_KEEPERS);
     const { value, document } = readBody(request, proposalsSchema, this.#limits);
     const calls = await this.#commands.propose(caller, runId, value, intakeOptions(request, reply, document));
     reply.status(calls.every((call) => call.settled) ? 200 : 202);
@@ -111,7 +111,7 @@ export class RunsController {
     @Res({ passthrough: true }) reply: HttpReply,
     @Param('id') runId: string,
   ): Promise<object> {
-    const caller = this.#access.require(request, ROLES.agent);
+    const caller = this.#access.require(request, ...RUN_KEEPERS);
     const { document } = readOptionalBody(request, emptySchema, this.#limits);
     return answerRun(reply, await this.#commands.finish(caller, runId, intakeOptions(request, reply, document)));
   }
@@ -148,6 +148,40 @@ export class RunsController {
     const { value, document } = readOptionalBody(request, compensateSchema, this.#limits);
     const options = intakeOptions(request, reply, document);
     return answerRun(reply, await this.#commands.compensate(caller, runId, value, options));
+  }
+
+  @Post(':id/pause')
+  pause(
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) reply: HttpReply,
+    @Param('id') runId: string,
+  ): Promise<object> {
+    return this.#control('PauseRun', request, reply, runId);
+  }
+
+  @Post(':id/take-over')
+  takeOver(
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) reply: HttpReply,
+    @Param('id') runId: string,
+  ): Promise<object> {
+    return this.#control('TakeOverRun', request, reply, runId);
+  }
+
+  @Post(':id/hand-back')
+  handBack(
+    @Req() request: HttpRequest,
+    @Res({ passthrough: true }) reply: HttpReply,
+    @Param('id') runId: string,
+  ): Promise<object> {
+    return this.#control('HandBackRun', request, reply, runId);
+  }
+
+  async #control(type: ControlCommand, request: HttpRequest, reply: HttpReply, runId: string): Promise<object> {
+    const caller = this.#access.require(request, ...RUN_KEEPERS);
+    const { value, document } = readOptionalBody(request, cancelSchema, this.#limits);
+    const options = intakeOptions(request, reply, document);
+    return answerRun(reply, await this.#commands.control(caller, runId, type, value, options));
   }
 }
 

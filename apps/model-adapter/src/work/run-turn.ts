@@ -70,7 +70,8 @@ export async function runTurn(claimed: ClaimedTurn, deps: TurnDependencies, sign
     failedTurn(contextOf(request, deps.clock), { turn, code, message, ...more });
   try {
     if (!provider) throw new CountersignError('INVALID_ARGS', `No provider with the name ${agent.provider} is set up`);
-    sent = [...provider.openItems(request.data.input), ...provider.resultItems(transcript, request.data.results)];
+    const { input, results, note } = request.data;
+    sent = [...provider.openItems(input), ...provider.resultItems(transcript, results), ...provider.openItems(note)];
     const tools = await Promise.all(request.data.toolset.map((ref) => deps.contracts.byDigest(ref.digest)));
     const whole = [...transcript, ...sent];
     const { model, instructions } = agent;

@@ -5,6 +5,7 @@ import { callRejected } from './emissions.ts';
 import { resolveTool } from './resolve-tool.ts';
 import { printable } from './printable.ts';
 import { callsUsed, shortDigest } from './limits.ts';
+import { isOfModel } from './run-control.ts';
 import { budgetsOf, withState, type Batch, type Call, type HeldCall, type Run, type SettledCall } from './run-state.ts';
 import { ContractsMissing, type Emission, type Env, type Input } from './saga.types.ts';
 
@@ -28,13 +29,17 @@ export function admitBatch(
   env: Env,
 ): { run: Run; out: readonly Emission[] } {
   fetchFirst(run, proposed.proposals, env);
-  const { calls, batches, sources } = run.state;
+  const { calls, sources, batches: before } = run.state;
+  const batches = [...before, proposed.batch];
+  const opened = withState(run, { batches });
+  const batch = before.length;
   const { maxCalls, approvalTtlMs: runTtlMs } = budgetsOf(run);
   const room = maxCalls - callsUsed(calls);
   const added: Call[] = [];
   const out: Emission[] = [];
   for (const proposal of proposed.proposals) {
     const context = {
+      origin: isOfModel(opened, { batch }) ? ('tool:*' as const) : ('user' as const),
       definition: run.definition,
       principal: proposed.principal,
       callId: proposal.callId,
@@ -43,7 +48,7 @@ export function admitBatch(
     };
     const admission = callsUsed(added) < room ? admitProposal(proposal, context) : beyondBudget(proposal, maxCalls);
     const { callId, providerCallId, dependsOn } = proposal;
-    const base = { callId, providerCallId, batch: batches.length, ...(dependsOn ? { dependsOn } : {}) };
+    const base = { callId, providerCallId, batch, ...(dependsOn ? { dependsOn } : {}) };
     if (admission.ok) {
       const { bound, timeoutMs, undo } = admission;
       const approvalTtlMs = Math.min(admission.approvalTtlMs, runTtlMs);
@@ -60,7 +65,7 @@ export function admitBatch(
       added.push(held);
     } else {
       const { tool, contractDigest, effectClass, error, limit } = admission;
-      added.push(rejectedCall(run, { ...base, tool, effectClass }, { error, limit }));
+      added.push(rejectedCall(opened, { ...base, tool, effectClass }, { error, limit }));
       out.push(
         callRejected(
           run,
@@ -71,7 +76,7 @@ export function admitBatch(
       );
     }
   }
-  return { run: withState(run, { calls: [...calls, ...added], batches: [...batches, proposed.batch] }), out };
+  return { run: withState(opened, { calls: [...calls, ...added] }), out };
 }
 
 function fetchFirst(run: Run, proposals: readonly Proposal[], env: Env): void {
@@ -117,7 +122,7 @@ function rejectedCall(run: Run, base: Base, { error, limit, status = 'rejected' 
     replayed: false,
     approvalId: null,
     resourceIds: [],
-    ...(run.definition.driver === 'agent' ? { output: errorForModel(status, error) } : {}),
+    ...(isOfModel(run, base) ? { output: errorForModel(status, error) } : {}),
     ...(limit === undefined ? {} : { limit }),
     ...(dependsOn ? { dependsOn } : {}),
   };

@@ -31,6 +31,7 @@ function admit(
     callId: `call_${RUN_ID.slice(4)}_0001`,
     sources,
     contracts,
+    origin: definition.driver === 'agent' ? 'tool:*' : 'user',
   });
 }
 

@@ -42,6 +42,8 @@ export interface AdmissionContext {
   readonly callId: string;
   readonly sources: readonly string[];
   readonly contracts: ContractShelf;
+  /** Where the values of the arguments come from. */
+  readonly origin: 'user' | 'tool:*';
 }
 
 /** Parse → object → contract's schema → evidence → resources → operation key; the first fault ends it, with paths. */
@@ -108,7 +110,7 @@ function bind(
     argumentsDigest: digestArguments(ref.tool, ref.digest, args),
     resources,
     operationKey,
-    origins: originsOf(args, context.definition.driver),
+    origins: originsOf(args, context.origin),
   };
 }
 
@@ -168,8 +170,7 @@ function evidenceFaults(
 }
 
 /** The coarse answer: in a model-driven run anything may stem from a tool's result. One entry for each argument. */
-function originsOf(args: Readonly<Record<string, unknown>>, driver: RunDefinition['driver']): Record<string, string> {
-  const origin = driver === 'agent' ? 'tool:*' : 'user';
+function originsOf(args: Readonly<Record<string, unknown>>, origin: string): Record<string, string> {
   return Object.fromEntries(
     Object.keys(args).map((name) => [`/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, origin]),
   );

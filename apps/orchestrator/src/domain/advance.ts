@@ -6,6 +6,7 @@ import { compensateAtEnd, goBack } from './compensation.ts';
 import { completedEnd } from './ends.ts';
 import { stopAfterCalls, stopBeforeTurn } from './limits.ts';
 import { releaseGate } from './release-gate.ts';
+import { takenOverBy } from './run-control.ts';
 import {
   budgetsOf,
   isOut,
@@ -33,7 +34,7 @@ import type { Advanced, Emission, Env, Input } from './saga.types.ts';
  */
 export function advance(run: Run, input: Input, env: Env): Advanced {
   const { phase } = run.state;
-  if (phase.name === 'ended' || phase.name === 'awaiting_model' || phase.name === 'asking') return { run, out: [] };
+  if (phase.name === 'ended' || phase.name === 'asking') return { run, out: [] };
   if (phase.name === 'compensating') return goBack(run, input, env);
   const released = stopIfPassed(release(run, input, env));
   if (!released.run.state.calls.every(isSettled)) return released;
@@ -61,7 +62,7 @@ function release(run: Run, input: Input, env: Env): Advanced {
     out.push(dropped.out);
   };
   const begin = (index: number, call: HeldCall): void => {
-    if (room <= 0) return;
+    if (room <= 0 || !mayBegin(run, call)) return;
     const gate = releaseGate(run, calls, call);
     if (gate === 'open') {
       const proposed = propose(run, call, env.now);
@@ -100,6 +101,10 @@ function release(run: Run, input: Input, env: Env): Advanced {
   }
   return { run: withState(run, { calls }), out };
 }
+
+/** H1, H2 */
+const mayBegin = (run: Run, { batch }: HeldCall): boolean =>
+  run.state.control === undefined || (takenOverBy(run) !== undefined && run.state.batches[batch]?.by !== undefined);
 
 const dependencyFailed = ({ callId, tool }: Call) =>
   callError('DEPENDENCY_FAILED', `${tool} (${callId}), which it waited for, did not succeed`, [
@@ -147,6 +152,7 @@ function whenAllSettled(run: Run, input: Input, env: Env): Advanced {
     case 'closing':
       return endRun(run, input, phase.end, env.now);
     case 'awaiting_calls': {
+      if (run.state.control) return { run, out: [] };
       if (driver !== 'agent') return endRun(run, input, completedEnd(null), env.now);
       const end = stopBeforeTurn(run);
       if (end) return endRun(run, input, end, env.now);
@@ -164,5 +170,6 @@ function whenAllSettled(run: Run, input: Input, env: Env): Advanced {
 
 /** A run comes to its end: at once, or after its way back, or after a person was asked about it. */
 export function endRun(run: Run, input: Input, end: End, now: number): Advanced {
-  return compensateAtEnd(run, input, end, now) ?? closeRun(run, input, end, now);
+  const free = run.state.control ? withState(run, { control: undefined }) : run;
+  return compensateAtEnd(free, input, end, now) ?? closeRun(free, input, end, now);
 }

@@ -57,6 +57,6 @@ function amended(run: Run, call: Call, pool: string, data: CallReconciled): Sett
     resourceIds: data.result?.evidence.resourceIds ?? [],
     pool,
     reconciled: { amendment: data.amendment, commandId: data.commandId },
-    ...(untold && takesOutput(run) ? { output: outputOf(data) } : {}),
+    ...(untold && takesOutput(run, call) ? { output: outputOf(data) } : {}),
   };
 }

@@ -4,6 +4,7 @@ import { errorForModel } from './call-error.ts';
 import { foldUndo } from './compensation.ts';
 import { cancelGranted, withdrawCall } from './emissions.ts';
 import { shortDigest } from './limits.ts';
+import { isOfModel } from './run-control.ts';
 import {
   isCancelling,
   isEnded,
@@ -133,7 +134,7 @@ function settle(run: Run, call: OutCall, data: CallSettled): SettledCall {
     ...wayBack(run, call, data),
     ...(data.cancellation ? { cancellation: data.cancellation } : {}),
     ...(data.status === 'outcome_unknown' ? { pool: call.proposal.pool } : {}),
-    ...(takesOutput(run) && call.effectClass !== 'undo' ? { output: outputOf(data) } : {}),
+    ...(takesOutput(run, call) && call.effectClass !== 'undo' ? { output: outputOf(data) } : {}),
     ...(run.definition.driver === 'call'
       ? {}
       : { asked: shortDigest(call.proposal.argumentsDigest), came: shortDigest(outcomeDigest(data)) }),
@@ -158,8 +159,8 @@ const madeBy = (run: Run): { callId: string; resourceIds: readonly string[] }[] 
   run.state.calls.filter((call): call is SettledCall => isSettled(call) && call.wayBack !== undefined);
 
 /** Also after a limit: a resumed run hands over what came in between. */
-export const takesOutput = (run: Run): boolean =>
-  run.definition.driver === 'agent' && (!isEnded(run) || isResumable(run));
+export const takesOutput = (run: Run, call: Pick<Call, 'batch'>): boolean =>
+  isOfModel(run, call) && (!isEnded(run) || isResumable(run));
 
 /** The same for the same outcome: the text for the model is not, because its label names the call. */
 const outcomeDigest = ({ status, error, result }: CallSettled): string =>

@@ -41,7 +41,7 @@ export function cancelRun(run: Run, input: CancelRun, env: Env): Step {
   const end = cancelledEnd(principal.id, reason);
   const cancelledBy = input.data.commandId;
   const next = { name: 'closing', end, since: env.now, by: principal.id } as const;
-  const closing = withState(run, { calls, cancelledBy, phase: next });
+  const closing = withState(run, { calls, cancelledBy, control: undefined, phase: next });
   return { run: closing, out: [...out, ...stopCalls(closing, input, env.now)] };
 }
 

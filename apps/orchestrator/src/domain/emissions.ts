@@ -10,6 +10,7 @@ import {
 } from '#contracts';
 import { derivedId, type ErrorCode, type ErrorDetail } from '#kernel';
 import { fitResults } from './fit-results.ts';
+import { handBackNote } from './hand-back-note.ts';
 import { turnLimits } from './limits.ts';
 import { outcomeOf } from './outcome.ts';
 import {
@@ -161,6 +162,13 @@ export function reconcileCall(
   return emission(run, input, { topic: grantedTopic(pool), type: 'ReconcileCall', at: now, own, callId, data });
 }
 
+/** @param index of the order in the run's list */
+export function runControlled(run: Run, cause: Cause, index: number): Emission<'RunControlled'> {
+  const { at, ...ordered } = run.state.controls![index]!;
+  const data = { ...ordered, no: index + 1 };
+  return emission(run, cause, { topic: TOPICS.runEvents, type: 'RunControlled', at, own: data.no, data });
+}
+
 export function callProposed(run: Run, cause: Cause, call: ProposedCall | OutCall): Emission<'CallProposed'> {
   const { callId, proposal: data } = call;
   return emission(run, cause, { topic: TOPICS.callProposed, type: 'CallProposed', at: call.at, own: 1, callId, data });
@@ -232,8 +240,10 @@ export function requestTurn(run: Run, cause: Cause, turn: number, now: number): 
     .flatMap(({ callId, providerCallId = callId, output }): TurnResult[] =>
       output === undefined ? [] : [{ callId, providerCallId, output }],
     );
+  const note = handBackNote(run, turn);
   const data: MessageData<'RequestTurn'> = {
     turn,
+    ...(note === null ? {} : { note }),
     agent,
     ...(turn === 1 ? { input: input ?? '' } : {}),
     results: fitResults(results),

@@ -1,10 +1,12 @@
 import { callIdOf } from '#kernel';
 import { admitBatch, type NamedProposal } from './admit-batch.ts';
 import { endRun } from './advance.ts';
+import { cancelHeld } from './control-run.transition.ts';
 import { turnRecorded } from './emissions.ts';
 import { completedEnd, limitEnd, modelEnd } from './ends.ts';
-import { budgetsOf, withState, type Call, type Run } from './run-state.ts';
-import type { Env, InputOf, Step } from './saga.types.ts';
+import { takenOverBy } from './run-control.ts';
+import { budgetsOf, isSettled, withState, type Call, type End, type Run } from './run-state.ts';
+import type { Advanced, Env, Input, InputOf, Step } from './saga.types.ts';
 import { settleTurn, unsentTurn } from './usage.ts';
 
 const late = (run: Run): Step => ({ run, out: [], dropped: 'late' });
@@ -19,7 +21,12 @@ export function turnCompleted(run: Run, input: InputOf<'TurnCompleted'>, env: En
   const answer = text === null || text.trim() === '' ? null : text;
   const end =
     answer === null ? modelEnd('MODEL_PROTOCOL', 'The model gave neither a call nor an answer') : completedEnd(answer);
-  const ended = endRun(folded, input, end, env.now);
+  if (answer !== null && takenOverBy(run) !== undefined) {
+    // The person ends the run or hands it back; the model's words stand in its transcript.
+    const kept = withState(folded, { phase: { name: 'awaiting_calls' } });
+    return { run: kept, out: [turnRecorded(kept, input, [], null, env.now)] };
+  }
+  const ended = endAfterCalls(folded, input, end, env.now);
   return { run: ended.run, out: [turnRecorded(ended.run, input, [], answer, env.now), ...ended.out] };
 }
 
@@ -36,14 +43,26 @@ function takeProposals(run: Run, input: InputOf<'TurnCompleted'>, env: Env): Ste
     { principal: definition.principal, proposals: named, batch },
     env,
   );
-  const next = withState(admitted, { phase: { name: 'awaiting_calls' } });
+  const waiting = withState(admitted, { phase: { name: 'awaiting_calls' } });
+  const cleared = takenOverBy(run) === undefined ? { run: waiting, out: [] } : cancelHeld(waiting, input, env);
   const callIds = named.map((proposal) => proposal.callId);
-  return { run: next, out: [turnRecorded(next, input, callIds, null, env.now), ...out] };
+  const recorded = turnRecorded(cleared.run, input, callIds, null, env.now);
+  return { run: cleared.run, out: [recorded, ...out, ...cleared.out] };
+}
+
+/** A person's calls may be out beside the turn: they come to their end first. */
+function endAfterCalls(run: Run, input: Input, end: End, now: number): Advanced {
+  if (run.state.calls.every(isSettled)) return endRun(run, input, end, now);
+  return { run: withState(run, { phase: { name: 'finishing', end } }), out: [] };
 }
 
 /** The turn is over, and what it was given stands in its transcript. */
 const fold = (settled: Run, turn: number): Run =>
-  withState(settled, { turns: turn, calls: forgetOutputs(settled.state.calls) });
+  withState(settled, {
+    turns: turn,
+    calls: forgetOutputs(settled.state.calls),
+    ...((settled.state.handBack?.turn ?? Infinity) <= turn ? { handBack: undefined } : {}),
+  });
 
 /** The model has them now: its transcript is the model adapter's. */
 const forgetOutputs = (calls: readonly Call[]): readonly Call[] =>
@@ -54,5 +73,5 @@ export function turnFailed(run: Run, input: InputOf<'TurnFailed'>, env: Env): St
   if (run.state.phase.name !== 'awaiting_model' || run.state.phase.turn !== turn) return late(run);
   const folded = fold(usage ? settleTurn(run, usage, '') : unsentTurn(run), turn);
   const end = limit === undefined ? modelEnd(code, message) : limitEnd(limit, budgetsOf(run)[limit], message);
-  return endRun(folded, input, end, env.now);
+  return endAfterCalls(folded, input, end, env.now);
 }

@@ -8,8 +8,13 @@ import { budgetsOf, isSettled, type Call, type HeldCall, type Run } from './run-
  * May a call whose turn has come go out? `wait`: what the same calls that are out will bring decides.
  * By what is done and what came of it, not by counting steps: polling with changing answers goes on.
  */
-export function releaseGate(run: Run, calls: readonly Call[], { tool, bound }: HeldCall): 'open' | 'wait' | Refusal {
-  if (run.definition.driver === 'call') return 'open';
+export function releaseGate(
+  run: Run,
+  calls: readonly Call[],
+  { tool, bound, batch }: HeldCall,
+): 'open' | 'wait' | Refusal {
+  // A person repeats what they know; only a driver runs in circles.
+  if (run.definition.driver === 'call' || run.state.batches[batch]?.by !== undefined) return 'open';
   const { maxRepeats, maxToolFailures } = budgetsOf(run);
   const asked = shortDigest(bound.argumentsDigest);
   const denied = calls.find((call) => isSettled(call) && call.status === 'denied' && call.asked === asked);

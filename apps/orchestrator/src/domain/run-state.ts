@@ -17,6 +17,7 @@ import type {
   ToolRef,
 } from '#contracts';
 import type { ErrorCode } from '#kernel';
+import type { Control, Controlled, HandBack } from './run-control.ts';
 import type { UndoPlan, WayBack } from './way-back.ts';
 
 /**
@@ -74,6 +75,12 @@ export interface RunState {
   readonly resumes: readonly Resume[];
   /** How often the outcome was told again after an end; absent = never. */
   readonly amendments?: number | undefined;
+  /** A person's hand on the run; see control-run.transition.ts. */
+  readonly control?: Control | undefined;
+  /** What people ordered, in order. */
+  readonly controls?: readonly Controlled[] | undefined;
+  /** What the model is to be told with this turn. */
+  readonly handBack?: HandBack | undefined;
   /** Absent: never thought of. */
   readonly compensation?: Compensation | undefined;
   /** The CancelRun that was obeyed. */
@@ -151,6 +158,8 @@ export interface End {
 export interface Batch {
   readonly commandId: string;
   readonly requestDigest: string | null;
+  /** The person who proposed it instead of the driver. */
+  readonly by?: string | undefined;
 }
 
 /** `since: null` = it stands still, because the run waits for a person alone. */
@@ -280,7 +289,8 @@ export function waitsForPerson(calls: readonly Call[]): boolean {
 
 /** The state that people see. */
 export function statusOf(state: RunState): RunStatus {
-  const { phase, calls } = state;
+  const { phase, calls, control } = state;
+  if (control) return control.kind;
   switch (phase.name) {
     case 'ended':
       return phase.end.status;
@@ -303,7 +313,7 @@ export const withState = (run: Run, change: Partial<RunState>): Run => ({ ...run
 export const withCall = (run: Run, changed: Call): Run =>
   withState(run, { calls: run.state.calls.map((call) => (call.callId === changed.callId ? changed : call)) });
 
-/** Roles that may cancel and resume what others started. */
+/** Roles that may cancel, resume, pause and take over what others started. */
 const KEEPERS: readonly string[] = ['operator', 'tenant-admin'];
 export const mayKeep = ({ id, roles }: Principal, { definition }: Run): boolean =>
   id === definition.principal.id || roles.some((role) => KEEPERS.includes(role));

@@ -71,9 +71,12 @@ function checkBudgets({ scene }: World, begun: readonly Emission[]): void {
   expect(costUsd).toBeLessThanOrEqual(budgets.allowUnknownCost ? Infinity : budgets.maxCostUsd + 1e-9);
   if (begun.some((e) => e.type === 'RequestTurn')) expect(resultBytes).toBeLessThanOrEqual(budgets.maxResultBytes);
   if (run.definition.driver === 'call') return;
+  if (state.control) expect(begun.filter((e) => e.type === 'RequestTurn')).toEqual([]);
   for (const { callId } of begun.filter((e) => e.type === 'CallProposed')) {
     const call = state.calls.find((one) => one.callId === callId)!;
-    if (!isOut(call)) continue;
+    if (state.control)
+      expect([state.control.kind, state.batches[call.batch]!.by]).toEqual(['taken_over', state.control.by]);
+    if (!isOut(call) || state.batches[call.batch]!.by !== undefined) continue;
     const { unchanged, out } = repeatsOf(state.calls, shortDigest(call.proposal.argumentsDigest));
     expect(unchanged + out).toBeLessThanOrEqual(budgets.maxRepeats);
     expect(failuresInARow(state.calls, call.tool)).toBeLessThan(budgets.maxToolFailures);
@@ -149,6 +152,7 @@ describe('any order, repetition and loss of messages, with cancels and resumes (
         // What is still on its way changes nothing that was said.
         for (let n = world.bag.length; n > 0; n--) world.bag.pop()!();
         checkEnd(world);
+        for (const { data } of world.scene.all('RunControlled')) reached.add(data.control);
         for (const { data } of world.scene.all('RunEnded')) reached.add(data.cause?.limit ?? data.status);
         for (const call of world.scene.run!.state.calls) if (isSettled(call) && call.limit) reached.add(call.limit);
       }),
@@ -156,6 +160,7 @@ describe('any order, repetition and loss of messages, with cancels and resumes (
     );
     // The schedules reach what they are for.
     const { allowUnknownCost: _permission, maxParallel: _waits, approvalTtlMs: _policys, ...limits } = BUDGETS;
-    expect([...reached].sort()).toEqual([...Object.keys(limits), 'cancelled', 'completed', 'failed'].sort());
+    const ends = ['cancelled', 'completed', 'failed', 'paused', 'taken_over', 'handed_back'];
+    expect([...reached].sort()).toEqual([...Object.keys(limits), ...ends].sort());
   });
 });

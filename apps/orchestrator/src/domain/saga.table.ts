@@ -1,8 +1,9 @@
 import { advance } from './advance.ts';
 import { approvalDecided, approvalRequested, callCancellation, callSettled } from './call.transition.ts';
-import { finishRun, proposeCalls, proposeTooLate } from './client.transition.ts';
+import { finishRun, proposeByPerson, proposeCalls, proposeTooLate } from './client.transition.ts';
 import { cancelRun } from './cancel-run.transition.ts';
 import { compensateRun } from './compensate-run.transition.ts';
+import { controlRun } from './control-run.transition.ts';
 import { commandRefused } from './emissions.ts';
 import { turnCompleted, turnFailed } from './model.transition.ts';
 import { callReconciled } from './call-reconciled.transition.ts';
@@ -37,16 +38,19 @@ const callFacts = {
   ResolveCall: resolveCall,
 } as const;
 
+/** Each looks at the phase itself: control-run.transition.ts. */
+const hands = { PauseRun: controlRun, TakeOverRun: controlRun, HandBackRun: controlRun } as const;
+
 // prettier-ignore
 export const SAGA: { readonly [P in PhaseName]: Row } = {
-  open:           { ...callFacts, StartRun: startAgain, ProposeCalls: proposeCalls,   FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  awaiting_model: { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: turnCompleted, TurnFailed: turnFailed, Woken: woken },
-  awaiting_calls: { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  finishing:      { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  closing:        { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  asking:         { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  compensating:   { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  ended:          { ...callFacts, StartRun: startAgain, ProposeCalls: proposeTooLate, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: nothing },
+  open:           { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeCalls,    FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  awaiting_model: { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeByPerson, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: turnCompleted, TurnFailed: turnFailed, Woken: woken },
+  awaiting_calls: { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeByPerson, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  finishing:      { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeTooLate,  FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  closing:        { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeTooLate,  FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  asking:         { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeTooLate,  FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  compensating:   { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeTooLate,  FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
+  ended:          { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeTooLate,  FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: nothing },
 };
 
 const unknownRun = (): Step => ({ run: null, out: [], dropped: 'unknown_run' });
@@ -64,6 +68,9 @@ const ABSENT: { readonly [T in InputType]: (input: InputOf<T>, env: Env) => Step
   ResumeRun: notFound,
   CompensateRun: notFound,
   ResolveCall: notFound,
+  PauseRun: notFound,
+  TakeOverRun: notFound,
+  HandBackRun: notFound,
   TurnCompleted: unknownRun,
   TurnFailed: unknownRun,
   ApprovalRequested: unknownRun,
@@ -101,6 +108,9 @@ function foreignTenant(run: Run, input: Input, env: Env): Step | undefined {
     case 'ResumeRun':
     case 'CompensateRun':
     case 'ResolveCall':
+    case 'PauseRun':
+    case 'TakeOverRun':
+    case 'HandBackRun':
       return { run, out: notFound(input, env).out };
     default:
       return { run, out: [], dropped: 'foreign' };

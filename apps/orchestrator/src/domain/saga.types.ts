@@ -7,12 +7,15 @@ import type {
   CancelRun,
   CompensateRun,
   FinishRun,
+  HandBackRun,
   MessageData,
   MessageType,
+  PauseRun,
   ProposeCalls,
   ResolveCall,
   ResumeRun,
   StartRun,
+  TakeOverRun,
   ToolContract,
   TurnCompleted,
   TurnFailed,
@@ -39,6 +42,9 @@ export type Input =
   | (About & { readonly type: 'ResumeRun'; readonly data: ResumeRun })
   | (About & { readonly type: 'CompensateRun'; readonly data: CompensateRun })
   | (About & { readonly type: 'ResolveCall'; readonly data: ResolveCall })
+  | (About & { readonly type: 'PauseRun'; readonly data: PauseRun })
+  | (About & { readonly type: 'TakeOverRun'; readonly data: TakeOverRun })
+  | (About & { readonly type: 'HandBackRun'; readonly data: HandBackRun })
   | (About & { readonly type: 'TurnCompleted'; readonly data: TurnCompleted })
   | (About & { readonly type: 'TurnFailed'; readonly data: TurnFailed })
   | (AboutCall & { readonly type: 'ApprovalRequested'; readonly data: ApprovalRequested })
@@ -55,7 +61,8 @@ export type Input =
 export type InputType = Input['type'];
 export type InputOf<T extends InputType> = Extract<Input, { type: T }>;
 export type CommandType =
-  'StartRun' | 'ProposeCalls' | 'FinishRun' | 'CancelRun' | 'ResumeRun' | 'CompensateRun' | 'ResolveCall';
+  'StartRun' | 'ProposeCalls' | 'FinishRun' | 'CancelRun' | 'ResumeRun' | 'CompensateRun' | 'ResolveCall' | ControlType;
+export type ControlType = 'PauseRun' | 'TakeOverRun' | 'HandBackRun';
 
 /** Where a settlement came from: only the holder of the right to settle counts. */
 export type SettlementSource =

@@ -6,7 +6,7 @@ import { callProposed, requestTurn, stopCalls, withdrawCall } from './emissions.
 import { limitEnd } from './ends.ts';
 import { budgetsOf, isCancelling, isOut, withState, type Call, type Run } from './run-state.ts';
 import type { Emission, Env, InputOf, Step } from './saga.types.ts';
-import { deadlineOf, nextDrive } from './timers.ts';
+import { deadlineOf, MAX_HOLD_MS, nextDrive } from './timers.ts';
 
 type Woken = InputOf<'Woken'>;
 
@@ -48,10 +48,15 @@ function wallClockEnded(run: Run, input: Woken, env: Env): Step {
   const end =
     phase.name === 'finishing' && phase.end.status !== 'completed'
       ? phase.end
-      : limitEnd('wallClockMs', limit, `${limit} ms were used without the time that persons took`);
-  const closing = withState(run, { calls, phase: { name: 'closing', end, since: env.now } });
+      : limitEnd('wallClockMs', limit, usedOf(run));
+  const closing = withState(run, { calls, control: undefined, phase: { name: 'closing', end, since: env.now } });
   return { run: closing, out: [...out, ...stopCalls(closing, input, env.now)] };
 }
+
+const usedOf = ({ state: { control, clock } }: Run): string =>
+  control && clock.since === null
+    ? `it was ${control.kind} for ${MAX_HOLD_MS} ms`
+    : 'it was used without the time that persons took';
 
 /** Whoever holds the open calls is silent: the run says so instead of waiting for ever (G8, G9). */
 function graceEnded(run: Run, input: Woken, env: Env): Step {

@@ -16,11 +16,14 @@ export const UNDO_PATIENCE_MS = 300_000;
 /** First re-drive after this time without progress, then doubling. Milliseconds. */
 export const DRIVE_MS = { calls: 5_000, model: 10_000, person: 60_000, longest: 60_000 } as const;
 
+/** How long a person may keep a run paused or taken over: it ends, too. Milliseconds. */
+export const MAX_HOLD_MS = 7 * 86_400_000;
+
 /** Starts or stops the wall clock as the calls say. */
 export function tickClock(run: Run, now: number): WallClock {
-  const { clock, calls, phase } = run.state;
+  const { clock, calls, phase, control } = run.state;
   if (phase.name === 'asking' || phase.name === 'compensating') return clock;
-  if (waitsForPerson(calls)) {
+  if (control || waitsForPerson(calls)) {
     return clock.since === null ? clock : { leftMs: clock.leftMs - (now - clock.since), since: null };
   }
   return clock.since === null ? { ...clock, since: now } : clock;
@@ -28,7 +31,7 @@ export function tickClock(run: Run, now: number): WallClock {
 
 /** When the run's time is over; null while it stands still or is ended. Epoch milliseconds. */
 export function deadlineOf(run: Run): number | null {
-  const { phase, clock, calls } = run.state;
+  const { phase, clock, calls, control } = run.state;
   switch (phase.name) {
     case 'ended':
       return null;
@@ -44,7 +47,8 @@ export function deadlineOf(run: Run): number | null {
     case 'compensating':
       return Math.min(...awaitedUndos(run).map(undoDeadline));
     default:
-      return clock.since === null ? null : clock.since + clock.leftMs;
+      if (clock.since !== null) return clock.since + clock.leftMs;
+      return control ? control.since + MAX_HOLD_MS : null;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { RunUsage, Usage } from '#contracts';
+import { handBackNote } from './hand-back-note.ts';
 import { isSettled, withState, type Run, type Used } from './run-state.ts';
 
 export const NOTHING_USED: Used = {
@@ -19,8 +20,9 @@ export const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(te
 export function nextInputTokens({ definition, state }: Run): number {
   const { agent, input } = definition;
   const opening = state.turns === 0 ? tokensOf(agent?.instructions ?? '') + tokensOf(input ?? '') : 0;
+  const note = tokensOf(handBackNote({ definition, state, runNo: null }, state.turns + 1) ?? '');
   const results = state.calls.filter(isSettled).map((call) => tokensOf(call.output ?? ''));
-  return state.used.contextTokens + opening + results.reduce((sum, tokens) => sum + tokens, 0);
+  return state.used.contextTokens + opening + note + results.reduce((sum, tokens) => sum + tokens, 0);
 }
 
 /**

@@ -4,6 +4,8 @@ import type { StoredRun } from '../domain/show-views.ts';
 /** What an open run waits for, as `showRun` says it. */
 const OPEN_STATUS_SQL = `case
   when r.compensation = 'asked' then 'awaiting_user'
+  when r.control is not null and r.compensation is distinct from 'running'
+    and r.control_episode = greatest(1, (r.episode_rank + 1) / 2) then r.control
   when exists (select from call_view c where c.tenant = r.tenant and c.run_id = r.run_id and c.settled_at is null and c.status = 'asked') then 'awaiting_approval'
   when exists (select from call_view c where c.tenant = r.tenant and c.run_id = r.run_id and c.settled_at is null) then 'awaiting_calls'
   when r.driver = 'agent' then 'awaiting_model'

@@ -19,6 +19,7 @@ export const FOLDED_TYPES = [
   'CompensationStarted',
   'CompensationEnded',
   'RunAmended',
+  'RunControlled',
   'CallProposed',
   'CallAllowed',
   'ApprovalRequested',
@@ -117,6 +118,11 @@ function runRowOf(message: Message<FoldedType>): RunRow | null {
       const { episode, amendment, outcome } = message.data;
       return { ...emptyRun(message), amendRank: amendRank(episode, amendment), amendedOutcome: outcome };
     }
+    case 'RunControlled': {
+      const { no, control, episode } = message.data;
+      const held = control === 'handed_back' ? null : control;
+      return { ...emptyRun(message), controlRank: no, control: held, controlEpisode: episode };
+    }
     default:
       return null;
   }
@@ -145,6 +151,9 @@ const emptyRun = ({ tenant, runId, occurredAt }: Message): RunRow => ({
   compensationReport: null,
   amendRank: 0,
   amendedOutcome: null,
+  controlRank: 0,
+  control: null,
+  controlEpisode: 0,
   firstSeen: occurredAt,
 });
 

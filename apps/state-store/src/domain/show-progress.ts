@@ -16,6 +16,8 @@ export interface StoredProgress {
   ended_at: Date | null;
   compensation_rank: number | null;
   compensation: string | null;
+  control_rank: number | null;
+  control: string | null;
   calls: readonly StoredCallProgress[] | null;
 }
 
@@ -56,6 +58,9 @@ export interface ProgressView {
   /** 1 = asked, 2·round = that round has begun, 2·round + 1 = it is over; 0 = none. */
   readonly compensationRank: number;
   readonly compensation: string | null;
+  /** Orders of people, and what the last of them holds. */
+  readonly controls: number;
+  readonly control: string | null;
   readonly calls: readonly {
     readonly callId: string;
     readonly rank: number;
@@ -95,6 +100,8 @@ export function showProgress(stored: StoredProgress): ProgressView | null {
     endedAt: stored.ended_at?.toISOString() ?? null,
     compensationRank: stored.compensation_rank ?? 0,
     compensation: stored.compensation,
+    controls: stored.control_rank ?? 0,
+    control: stored.control,
     calls: (stored.calls ?? []).map((call) => ({
       callId: call.call_id,
       rank: call.rank,

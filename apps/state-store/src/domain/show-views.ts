@@ -78,6 +78,8 @@ export interface StoredRun {
   usage: unknown;
   compensation: CompensationStatus | 'asked' | null;
   compensation_report: unknown;
+  control: string | null;
+  control_episode: number;
   status: string | null;
   outcome: string | null;
   cause: unknown;
@@ -155,6 +157,8 @@ export function knownOutcome(
 /** Lists are filtered by the same answer, in SQL: see read-runs.query.ts. */
 function openStatus(run: StoredRun, calls: readonly StoredCall[]): string {
   if (run.compensation === 'asked') return 'awaiting_user';
+  const controlled = run.control !== null && run.control_episode === EPISODE_RANK.episodeOf(run.episode_rank);
+  if (controlled && run.compensation !== 'running') return run.control!;
   const open = calls.filter((call) => call.settled_at === null);
   if (open.some((call) => call.status === 'asked')) return 'awaiting_approval';
   if (open.length > 0) return 'awaiting_calls';

@@ -33,6 +33,11 @@ export interface RunRow {
   /** What became known after an end: the outcome of that episode, by the highest amendment. */
   readonly amendRank: number;
   readonly amendedOutcome: string | null;
+  /** How many orders of people were seen at least; the last one of them says `control`. */
+  readonly controlRank: number;
+  readonly control: string | null;
+  /** It holds in this episode. */
+  readonly controlEpisode: number;
   readonly firstSeen: string;
 }
 
@@ -106,6 +111,7 @@ const earlier = (a: string, b: string): string => (a <= b ? a : b);
 
 export function mergeRuns(a: RunRow, b: RunRow): RunRow {
   const [high, low] = b.episodeRank > a.episodeRank ? [b, a] : [a, b];
+  const controlled = b.controlRank > a.controlRank ? b : a;
   return {
     ...high,
     driver: high.driver ?? low.driver,
@@ -119,6 +125,9 @@ export function mergeRuns(a: RunRow, b: RunRow): RunRow {
     answer: high.answer ?? low.answer,
     ...compensationOf(b.compensationRank > a.compensationRank ? b : a),
     ...(a.amendRank >= b.amendRank ? amendmentOf(a) : amendmentOf(b)),
+    controlRank: controlled.controlRank,
+    control: controlled.control,
+    controlEpisode: controlled.controlEpisode,
     firstSeen: earlier(a.firstSeen, b.firstSeen),
   };
 }

@@ -26,6 +26,10 @@ create table run_view (
   amend_rank integer not null default 0,
   amended_outcome text,
   first_seen timestamptz not null,
+  -- Orders of people, and what the last of them holds: 'paused', 'taken_over'; null = nothing.
+  control_rank integer not null default 0,
+  control text,
+  control_episode integer not null default 0,
   primary key (tenant, run_id)
 ) with (fillfactor = 70);
 create index run_view_newest on run_view (tenant, first_seen desc, run_id desc);

@@ -83,6 +83,17 @@ export const RUN_AUDIT = {
       kept: names(({ kept }) => kept),
     },
   },
+  RunControlled: {
+    name: 'run.controlled',
+    identity: ({ no }) => [no],
+    // Not the reason: it is a person's text.
+    fields: {
+      command_id: name(({ commandId }) => commandId),
+      control: word(({ control }) => control),
+      control_no: number(({ no }) => no),
+      principal: name(({ by }) => by),
+    },
+  },
   CommandRefused: {
     name: 'command.refused',
     identity: (refused) => [refused.commandId, refused.code],

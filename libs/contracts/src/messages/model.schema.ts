@@ -20,6 +20,8 @@ export const requestTurnSchema = z.object({
   input: z.string().optional(),
   /** Results of the proposals of the turn before. */
   results: z.array(turnResultSchema),
+  /** What people did in the run while the model waited; to be said after the results. */
+  note: z.string().max(32_768).optional(),
   /** Contracts that the model is shown, by digest. */
   toolset: z.array(z.object({ tool: z.string(), digest: digestSchema })),
   parallelToolCalls: z.boolean().default(true),

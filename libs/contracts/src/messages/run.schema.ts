@@ -92,12 +92,33 @@ export const resumeRunSchema = z.object({
 });
 export type ResumeRun = z.infer<typeof resumeRunSchema>;
 
+const controlRunSchema = z.object({
+  commandId: z.string().min(1).max(64),
+  principal: principalSchema,
+  /** A person's words. Those of a hand-back are told to the model. */
+  reason: z.string().max(2000).optional(),
+});
+/** Nothing new is begun; what is out comes to its end. */
+export const pauseRunSchema = controlRunSchema.extend({});
+export type PauseRun = z.infer<typeof pauseRunSchema>;
+/** As paused, and a person proposes calls instead of the driver. */
+export const takeOverRunSchema = controlRunSchema.extend({});
+export type TakeOverRun = z.infer<typeof takeOverRunSchema>;
+/** The driver goes on. */
+export const handBackRunSchema = controlRunSchema.extend({});
+export type HandBackRun = z.infer<typeof handBackRunSchema>;
+
+export const runControlSchema = z.enum(['paused', 'taken_over', 'handed_back']);
+export type RunControl = z.infer<typeof runControlSchema>;
+
 export const runStatusSchema = z.enum([
   'running',
   'awaiting_model',
   'awaiting_calls',
   'awaiting_approval',
   'awaiting_user',
+  'paused',
+  'taken_over',
   'completed',
   'stopped',
   'failed',
@@ -170,6 +191,20 @@ export const runEndedSchema = z.object({
   usage: runUsageSchema.optional(),
 });
 export type RunEnded = z.infer<typeof runEndedSchema>;
+
+/** A person paused the run, took it over or handed it back. */
+export const runControlledSchema = z.object({
+  commandId: z.string(),
+  /** Dense per run: the highest one holds. */
+  no: z.int().min(1),
+  /** It holds in this episode. */
+  episode: z.int().min(1),
+  control: runControlSchema,
+  /** Id of the principal. */
+  by: z.string(),
+  reason: z.string().nullable(),
+});
+export type RunControlled = z.infer<typeof runControlledSchema>;
 
 /** The run goes on in a new episode; a RunEnded with this episode ends it again. */
 export const runResumedSchema = z.object({

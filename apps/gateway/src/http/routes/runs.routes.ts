@@ -74,8 +74,8 @@ export const RUN_ROUTES: readonly ApiRoute[] = [
     path: '/v1/runs/{id}/calls',
     operationId: 'proposeCalls',
     tag: 'runs',
-    summary: 'Propose calls of a run that the client drives.',
-    roles: [ROLES.agent],
+    summary: 'Propose calls of a run that the client drives, or that the caller has taken over.',
+    roles: RUN_KEEPERS,
     params: runId,
     body: { schema: request.proposalsSchema, required: true },
     requestHeaders: command,
@@ -93,6 +93,13 @@ export const RUN_ROUTES: readonly ApiRoute[] = [
         'cancelRun',
         'No more turns and calls: what has not begun is cancelled, running tools are told to stop, and each call says what came of it.',
       ],
+      [
+        'pause',
+        'pauseRun',
+        'Begin nothing new: no turn, no call. What is out goes on, and the wall clock stands still.',
+      ],
+      ['take-over', 'takeOverRun', 'The caller proposes the calls of the run; its model or client waits.'],
+      ['hand-back', 'handBackRun', 'The driver goes on; a model is told what the person did, and the reason.'],
       ['resume', 'resumeRun', 'Raise limits of a run that ended by one, and go on with it.'],
       [
         'compensate',
@@ -101,19 +108,20 @@ export const RUN_ROUTES: readonly ApiRoute[] = [
       ],
     ] as const
   ).map(([verb, operationId, summary]): ApiRoute => {
-    const body = {
+    const bodies = {
       finish: request.emptySchema,
-      cancel: request.cancelSchema,
       resume: request.resumeSchema,
       compensate: request.compensateSchema,
-    }[verb];
+    };
+    const own = bodies as Record<string, z.ZodType>;
+    const body = own[verb] ?? request.cancelSchema;
     return {
       method: 'POST',
       path: `/v1/runs/{id}/${verb}`,
       operationId,
       tag: 'runs',
       summary,
-      roles: verb === 'finish' ? [ROLES.agent] : RUN_KEEPERS,
+      roles: RUN_KEEPERS,
       params: runId,
       body: { schema: body, required: verb === 'resume' },
       requestHeaders: command,
