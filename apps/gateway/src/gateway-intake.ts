@@ -11,6 +11,7 @@ import type { ToolCatalogue } from './adapters/tool-catalogue.ts';
 import { settledIn } from './adapters/watched-answers.ts';
 import { keys } from './adapters/watchers.ts';
 import type { AgentDirectory } from './adapters/workspaces.ts';
+import { clipTo, refuseAbove, type BudgetCeiling } from './domain/budget-ceiling.ts';
 import type { Caller } from './domain/caller.ts';
 import { unknownAgent } from './domain/problem.ts';
 import type { CallRequest, RunRequest } from './domain/requests.schema.ts';
@@ -53,6 +54,7 @@ export interface IntakeParts {
   readonly views: RunViews;
   readonly accepted: AcceptedRuns;
   readonly clock: Clock;
+  readonly ceiling: BudgetCeiling;
 }
 
 /**
@@ -71,6 +73,7 @@ export class GatewayIntake {
   async startRun(caller: Caller, request: RunRequest, options: IntakeOptions): Promise<RunAnswer> {
     const { tools, agents, accepted, views } = this.#parts;
     const { tenant } = caller;
+    refuseAbove(this.#parts.ceiling, request.budgets);
     let agent: Agent | null = null;
     if (request.driver === 'agent') {
       agent = agents.find(tenant, request.agent) ?? null;
@@ -151,7 +154,9 @@ export class GatewayIntake {
     const commandId = options.key === undefined ? `cmd_${runPart(runId)}` : newId('cmd');
     const { correlationId, requestDigest } = options;
     const context = { tenant, runId, correlationId, now: this.#parts.clock.now(), id: commandId };
-    const command = message('StartRun', context, make({ commandId, requestDigest }, runId));
+    const start = make({ commandId, requestDigest }, runId);
+    const budgets = clipTo(this.#parts.ceiling, start.budgets);
+    const command = message('StartRun', context, { ...start, budgets });
     return { tenant, runId, commandId, command };
   }
 }

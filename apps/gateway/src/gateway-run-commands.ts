@@ -4,6 +4,7 @@ import { checkScope } from './adapters/check-scope.ts';
 import { endedView } from './adapters/ended-view.ts';
 import { settledIn, throwRefusedByRun } from './adapters/watched-answers.ts';
 import { keys, type Watch } from './adapters/watchers.ts';
+import { refuseAbove } from './domain/budget-ceiling.ts';
 import type { Caller } from './domain/caller.ts';
 import { notFound } from './domain/problem.ts';
 import type { CancelRequest, CompensateRequest, ProposalsRequest, ResumeRequest } from './domain/requests.schema.ts';
@@ -120,6 +121,7 @@ export class RunCommands {
   async resume(caller: Caller, runId: string, request: ResumeRequest, options: IntakeOptions): Promise<RunAnswer> {
     const { tenant, principal } = caller;
     await this.#ownRun(caller, runId);
+    refuseAbove(this.#parts.ceiling, request.budgets);
     const commandId = this.#commandId(runId, 'ResumeRun', options);
     const [commandKey, ended] = [keys.command(tenant, commandId), keys.ended(tenant, runId)];
     const found = await this.#parts.exchange.run<Message<'RunEnded'> | typeof TAKEN>({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { tenantSchema } from '#contracts';
 import { integerSetting, listSetting, platformSettings, type Settings } from '#runtime';
+import { readCeiling, type BudgetCeiling } from './domain/budget-ceiling.ts';
 
 export const gatewaySettings = {
   COUNTERSIGN_DEV: platformSettings.COUNTERSIGN_DEV,
@@ -16,6 +17,18 @@ export const gatewaySettings = {
     .optional()
     .describe(
       'YAML list of {keySha256, tenant, principal, kind, roles, scopes, expiresAt, revoked}: the credentials that are accepted; read again when it changes',
+    ),
+  COUNTERSIGN_MAX_BUDGETS: z
+    .string()
+    .default('{}')
+    .transform((text, context): BudgetCeiling => {
+      const read = readCeiling(text);
+      if (!('faults' in read)) return read;
+      for (const message of read.faults) context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    })
+    .describe(
+      'what a run may use at most, as JSON: {"maxCalls":100,"maxCostUsd":5}; who asks for more is refused, defaults are clipped',
     ),
   COUNTERSIGN_GATEWAY_MAX_IN_FLIGHT: integerSetting(2000, 1, 100_000).describe(
     'requests that publish or wait at once; more are answered 429',

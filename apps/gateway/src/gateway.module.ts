@@ -86,7 +86,8 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
             : settings.COUNTERSIGN_PUBLISH_ALLOW,
       });
       const exchange = new CommandExchange(bus, watchers, new InFlight(settings.COUNTERSIGN_GATEWAY_MAX_IN_FLIGHT));
-      const intake = { exchange, tools, agents, views, accepted, clock };
+      const ceiling = settings.COUNTERSIGN_MAX_BUDGETS;
+      const intake = { exchange, tools, agents, views, accepted, clock, ceiling };
       const maxBytes = settings.COUNTERSIGN_GATEWAY_MAX_BODY_BYTES;
       return {
         consumers: gatewayConsumers(watchers, streams, settings.COUNTERSIGN_POOLS, instance),
