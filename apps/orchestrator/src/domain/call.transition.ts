@@ -159,7 +159,7 @@ const madeBy = (run: Run): { callId: string; resourceIds: readonly string[] }[] 
   run.state.calls.filter((call): call is SettledCall => isSettled(call) && call.wayBack !== undefined);
 
 /** Also after a limit: a resumed run hands over what came in between. */
-export const takesOutput = (run: Run, call: Pick<Call, 'batch'>): boolean =>
+export const takesOutput = (run: Run, call: Pick<OutCall, 'batch'>): boolean =>
   isOfModel(run, call) && (!isEnded(run) || isResumable(run));
 
 /** The same for the same outcome: the text for the model is not, because its label names the call. */
