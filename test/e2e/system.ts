@@ -24,7 +24,6 @@ const ROLES: Record<string, string> = {
   ann: 'auditor',
   pat: 'tool-publisher',
   olga: 'operator',
-  olga: 'agent+operator',
 };
 
 /** One request as one of the test's people; `tenant/person` for another tenant. */
