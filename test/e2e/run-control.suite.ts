@@ -32,14 +32,14 @@ export function runControlSuite(system: () => System, sinkState: () => Sink): vo
     it('paused, it begins nothing; handed back, it goes on with what was proposed (G2)', async () => {
       const id = task();
       const runId = await clientRun(id);
-      expect((await post(`/v1/runs/${runId}/pause`, {}, {}, 'olga')).status).toBe(202);
+      expect((await post(`/v1/runs/${runId}/pause`, {}, {}, 'otto')).status).toBe(202);
       await status(runId, 'paused');
       const calls = [{ tool: 'probe.write_item', arguments: { item: 'held' } }];
       const { body } = await post<{ calls: Answer[] }>(`/v1/runs/${runId}/calls`, { calls }, {});
       expect(body.calls[0]).not.toHaveProperty('ok');
-      expect((await post(`/v1/runs/${runId}/pause`, {}, {}, 'olga')).status).toBe(409);
+      expect((await post(`/v1/runs/${runId}/pause`, {}, {}, 'otto')).status).toBe(409);
       expect(sinkState().byKey[`dev/user:alice/${id}`]).toBeUndefined();
-      expect((await post(`/v1/runs/${runId}/hand-back`, {}, {}, 'olga')).status).toBe(202);
+      expect((await post(`/v1/runs/${runId}/hand-back`, {}, {}, 'otto')).status).toBe(202);
       const finished = await post<{ outcome: string }>(`/v1/runs/${runId}/finish`, {});
       expect(finished.body).toMatchObject({ status: 'completed', outcome: 'all_succeeded' });
       expect(sinkState().byKey[`dev/user:alice/${id}`]).toEqual({ attempts: 1, applied: 1 });
@@ -60,21 +60,21 @@ export function runControlSuite(system: () => System, sinkState: () => Sink): vo
           )
         ).body.items.find((one) => one.runId === runId),
       );
-      const calls = [{ tool: 'probe.write_item', arguments: { item: 'by-olga' } }];
-      expect((await post(`/v1/runs/${runId}/calls`, { calls }, WAIT, 'olga')).status).toBe(409);
-      expect((await post(`/v1/runs/${runId}/take-over`, {}, {}, 'olga')).status).toBe(202);
-      const { body } = await post<{ calls: Answer[] }>(`/v1/runs/${runId}/calls`, { calls }, WAIT, 'olga');
+      const calls = [{ tool: 'probe.write_item', arguments: { item: 'by-otto' } }];
+      expect((await post(`/v1/runs/${runId}/calls`, { calls }, WAIT, 'otto')).status).toBe(409);
+      expect((await post(`/v1/runs/${runId}/take-over`, {}, {}, 'otto')).status).toBe(202);
+      const { body } = await post<{ calls: Answer[] }>(`/v1/runs/${runId}/calls`, { calls }, WAIT, 'otto');
       expect(body.calls).toMatchObject([{ ok: true }]);
-      expect(sinkState().byKey[`dev/user:olga/${id}`]).toEqual({ attempts: 1, applied: 1 });
+      expect(sinkState().byKey[`dev/user:otto/${id}`]).toEqual({ attempts: 1, applied: 1 });
       const decision = { decision: 'approved', digest: approval.digest };
       expect((await post(`/v1/approvals/${approval.approvalId}/decision`, decision, {}, 'bob')).status).toBe(200);
-      await post(`/v1/runs/${runId}/hand-back`, { reason: 'the item is there' }, {}, 'olga');
+      await post(`/v1/runs/${runId}/hand-back`, { reason: 'the item is there' }, {}, 'otto');
       const run = (await status(runId, 'completed')) as { answer: string; outcome: string };
       expect(run.outcome).toBe('all_succeeded');
-      expect(run.answer).toContain('user:olga');
+      expect(run.answer).toContain('user:otto');
       expect(run.answer).toContain('- probe.write_item@1.0.0: succeeded');
       expect(run.answer).toContain('the item is there');
-      expect(run.answer).not.toContain('by-olga');
+      expect(run.answer).not.toContain('by-otto');
       expect(sinkState().byKey[`dev/user:alice/${id}:guarded`]).toEqual({ attempts: 1, applied: 1 });
     });
   });

@@ -24,6 +24,7 @@ const ROLES: Record<string, string> = {
   ann: 'auditor',
   pat: 'tool-publisher',
   olga: 'operator',
+  otto: 'agent+operator',
 };
 
 /** One request as one of the test's people; `tenant/person` for another tenant. */
