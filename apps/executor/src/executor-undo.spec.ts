@@ -1,5 +1,5 @@
-import { type Message } from '#contracts';
-import { answered, failed, grant, openExecutor, tool, until, type Executor } from '../testing/executor-rig.ts';
+import { grantedTopic, message, type Message, type Resolution } from '#contracts';
+import { answered, failed, grant, openExecutor, POOL, tool, until, type Executor } from '../testing/executor-rig.ts';
 
 describe('the undo of a call in the journal (G5, G7)', () => {
   let executor: Executor;
@@ -76,6 +76,66 @@ describe('the undo of a call in the journal (G5, G7)', () => {
     await executor.deliverGrants(undo);
     await done(undoOf(first));
     expect(await operation(again)).toMatchObject({ state: 'succeeded' });
+  });
+
+  describe('whose outcome was unknown', () => {
+    const lost = tool({ name: 'close_ticket', idempotency: { mode: 'none' } });
+    const unknownUndo = async (first: Message<'CallGranted'>) => {
+      await done(first);
+      outcome = () => failed('maybe_sent', false) as never;
+      const undo = undoOf(first, { of: lost });
+      expect(await done(undo)).toMatchObject({ status: 'outcome_unknown' });
+      expect(await operation(first)).toMatchObject({ state: 'succeeded' });
+      outcome = () => answered({});
+      return undo;
+    };
+    const say = async (undo: Message<'CallGranted'>, resolution: Resolution, times = 1) => {
+      const { runId, callId } = undo;
+      const principal = { id: 'user:olga', kind: 'user' as const, roles: ['operator'] };
+      const data = { commandId: `cmd-${callId}`, principal, resolution, evidence: 'seen' };
+      const command = message(
+        'ReconcileCall',
+        { tenant: 'dev', runId: runId!, callId: callId!, now: Date.now() },
+        data,
+      );
+      for (let n = 0; n < times; n++) await executor.deliver(grantedTopic(POOL), command);
+      return until(() =>
+        (executor.messagesOf('CallReconciled') as Message<'CallReconciled'>[]).find((m) => m.callId === callId),
+      );
+    };
+
+    it('applied, as it is found out: what it took back is closed in that commit, and the same key acts again', async () => {
+      const first = grant();
+      const undo = await unknownUndo(first);
+      expect((await say(undo, 'applied', 2)).data).toMatchObject({ status: 'succeeded', undoes: first.callId });
+      expect(await operation(first)).toEqual({ state: 'closed', generation: 1 });
+      const again = grant({ operationKey: first.data.operationKey });
+      expect(await done(again)).toMatchObject({ status: 'succeeded', replayed: false });
+      expect((await say(undo, 'applied')).data.amendment).toBe(1);
+      expect(await operation(again)).toEqual({ state: 'succeeded', generation: 2 });
+    });
+
+    it('not applied: what it was to take back stands; the next undo acts', async () => {
+      const first = grant();
+      const undo = await unknownUndo(first);
+      await say(undo, 'not_applied');
+      expect(await operation(first)).toMatchObject({ state: 'succeeded' });
+      expect(await done(undoOf(first, { of: lost, operationKey: undo.data.operationKey }))).toMatchObject({
+        status: 'succeeded',
+        replayed: false,
+      });
+      expect(await operation(first)).toMatchObject({ state: 'closed' });
+    });
+
+    it('an undo that joined it learns it, too', async () => {
+      const first = grant();
+      const undo = await unknownUndo(first);
+      const joined = undoOf(first, { of: lost, operationKey: undo.data.operationKey });
+      expect(await done(joined)).toMatchObject({ status: 'outcome_unknown', replayed: true });
+      await say(undo, 'applied');
+      await until(() => executor.messagesOf('CallReconciled').find(({ callId }) => callId === joined.callId));
+      expect(await operation(first)).toMatchObject({ state: 'closed' });
+    });
   });
 
   it('a grant that names another undone call than its message is refused (G3)', async () => {

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
-import { message } from '#contracts';
+import { message, settledTopic, TOPICS } from '#contracts';
+import { callIdOf } from '#kernel';
 import { openService, type ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
 import type { FactAt } from '../../../libs/contracts/testing/run-facts.ts';
-import { unknownFacts, unknownSettled } from '../../../libs/contracts/testing/unknown-facts.ts';
+import { reconciledData, unknownFacts, unknownSettled } from '../../../libs/contracts/testing/unknown-facts.ts';
 import type { CallView, RunView, UnknownView } from './domain/show-views.ts';
 import { stateStoreDoor } from './state-store.module.ts';
+
+const NOW = Date.UTC(2026, 0, 2);
 
 describe('the views of unknown outcomes', () => {
   let store: ServiceHarness;
@@ -46,6 +49,32 @@ describe('the views of unknown outcomes', () => {
       result: { sanitized: { id: 'T-1' } },
       reconciliation: { by: 'person', person: 'user:olga', amendment: 2, evidence: 'the ticket is there' },
     });
+  });
+
+  it('an undo names its call, which is compensated once the undo is known to have been applied, in any order', async () => {
+    for (const turned of [false, true]) {
+      const { runId, callId, facts } = unknownFacts();
+      const undo = callIdOf(runId, ['undo', callId, '1']);
+      const at = (own: object = {}) => ({ tenant: 'dev', runId, now: NOW, ...own });
+      const topic = settledTopic('default');
+      const settled = unknownSettled({ undoes: callId });
+      const left = { round: 1, undone: [], skipped: [], kept: [] };
+      const remainder = [{ callId, reason: 'undo_unknown' as const, undoCallId: undo }];
+      const told = message('CompensationEnded', at(), { ...left, status: 'partial', episode: 2, remainder });
+      const done = { ...left, status: 'done' as const, undone: [callId], remainder: [] };
+      const amended = { episode: 2, amendment: 2, outcome: 'all_succeeded' as const, compensation: done };
+      const later: FactAt[] = [
+        { topic, message: message('CallSettled', at({ callId: undo }), settled) },
+        { topic: TOPICS.runEvents, message: told },
+        { topic, message: message('CallReconciled', at({ callId: undo }), reconciledData({ undoes: callId })) },
+        { topic: TOPICS.runEvents, message: message('RunAmended', at(), amended) },
+      ];
+      await deliver([...facts, ...(turned ? later.toReversed() : later)]);
+      const { run, call } = await look('dev', runId, callId);
+      expect(call.status).toBe('compensated');
+      expect(run).toMatchObject({ compensation: 'done', compensationReport: { undone: [callId], remainder: [] } });
+      expect(run.calls.find((one) => one.callId === undo)).toMatchObject({ status: 'succeeded', undoes: callId });
+    }
   });
 
   it('any order of the facts, with repeats, gives the same views', async () => {

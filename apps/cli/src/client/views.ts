@@ -7,6 +7,8 @@ export interface CallSummary {
   readonly replayed: boolean;
   readonly effect: string | null;
   readonly approvalId: string | null;
+  /** Of an undo: the call that it takes back. */
+  readonly undoes?: string;
   readonly cancellation?: { readonly state: string; readonly evidence: string; readonly at: string } | null;
 }
 

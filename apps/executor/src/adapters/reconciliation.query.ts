@@ -122,6 +122,18 @@ export async function closeOperation(
   });
 }
 
+/** U3: an undo is known to have succeeded, so the operation that it took back is closed, if nothing acted on its key since. */
+export async function closeUndoneOperation(sql: Sql, tenant: string, undoneCallId: string): Promise<void> {
+  await sql.change({
+    name: 'close-undone-operation',
+    text: `update operation o set state = 'closed'
+             from call c
+            where c.call_id = $2 and c.tenant = $1 and o.tenant = c.tenant and o.tool = c.tool and o.class = c.class
+              and o.key_hash = c.key_hash and o.call_id = c.call_id and o.state = 'succeeded'`,
+    values: [tenant, undoneCallId],
+  });
+}
+
 export interface Evidence {
   readonly callId: string;
   readonly source: 'probe' | 'person' | 'late_answer';

@@ -21,7 +21,7 @@ import type { OpenUnknowns, ReconciliationRow } from './reconciliation.query.ts'
  * U2 what is found out is one conditional update from a state that is not final: of several finders one wins, the others
  *    are told what stands. Its CallReconciled is a row of the same commit, numbered by `amendment`.
  * U3 a decision releases the holds and, in the same commit, completes the operation (applied) or closes its generation
- *    (not applied); one that is applied in part is never run again.
+ *    (not applied); one that is applied in part is never run again. An undo that was applied closes what it took back.
  * U4 a look is owned until its lease ends by the database's clock; a later one has a higher epoch, and only the last
  *    one may decide. A person and a late answer need no look.
  * U5 a call that joined this one's outcome is amended in the same commit, or when it comes afterwards.
@@ -114,6 +114,9 @@ export class ReconciliationRepository {
     if (finding.status === 'needs_human') return { kind: 'amended' };
     if (row.ownerId === row.callId) {
       await rows.closeOperation(tx, row.callId, OPERATION[finding.status]);
+      const { undoes } = storedCall(row.message).claims;
+      if (undoes !== undefined && finding.status === 'succeeded')
+        await rows.closeUndoneOperation(tx, row.tenant, undoes);
       for (const joined of await rows.lockJoined(tx, row.callId, row.pool))
         await this.#say(tx, joined, null, finding, out);
     }

@@ -104,6 +104,7 @@ export function reconciledOf(
     tool: claims.tool,
     contractDigest: claims.contractDigest,
     operationKeyHash: call.keyHash,
+    ...(claims.undoes === undefined ? {} : { undoes: claims.undoes }),
     ...rest,
     evidence,
     evidenceDigest: digestText('evidence/v1', evidence),

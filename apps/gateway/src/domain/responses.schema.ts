@@ -65,6 +65,7 @@ export const callSummarySchema = z.looseObject({
     .nullable()
     .describe('What cancelling the run came to for this call; null = not cancelled, or not known yet.')
     .optional(),
+  undoes: callIdSchema.optional().describe('Only of an undo: the call that it takes back.'),
   reconciliation: reconciliation.optional().describe('Only of a call whose outcome was unknown.'),
 });
 

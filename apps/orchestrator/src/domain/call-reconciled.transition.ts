@@ -1,10 +1,9 @@
 import type { CallReconciled } from '#contracts';
+import { amendEnd } from './amend-end.ts';
 import { outputOf, takesOutput } from './call.transition.ts';
 import { foldReconciled } from './compensation.ts';
-import { runAmended } from './emissions.ts';
-import { outcomeOf } from './outcome.ts';
-import { isOut, isSettled, withCall, withState, type Call, type Run, type SettledCall } from './run-state.ts';
-import type { Emission, Env, InputOf, Step } from './saga.types.ts';
+import { isOut, isSettled, withCall, type Call, type Run, type SettledCall } from './run-state.ts';
+import type { Env, InputOf, Step } from './saga.types.ts';
 
 /**
  * What became known of an unknown outcome. It is a fact about the call, whatever its run does meanwhile:
@@ -21,13 +20,9 @@ export function callReconciled(run: Run, input: InputOf<'CallReconciled'>, env: 
     return { run, out: [], dropped: 'foreign' };
   if (isSettled(call) && (call.reconciled?.amendment ?? 0) >= input.data.amendment)
     return { run, out: [], dropped: 'late' };
-  const before = outcomeOf(run.state.calls);
   const settled = amended(run, call, pool, input.data);
   const next = foldReconciled(withCall(run, settled), settled, input.data.result?.sanitized);
-  if (run.state.phase.name !== 'ended' || outcomeOf(next.state.calls) === before) return { run: next, out: [] };
-  const told = withState(next, { amendments: (run.state.amendments ?? 0) + 1 });
-  const out: Emission[] = [runAmended(told, input, env.now)];
-  return { run: told, out };
+  return amendEnd(run, next, input, env.now);
 }
 
 const poolOf = (call: Call): string | undefined =>

@@ -1,5 +1,6 @@
 import type { CallSettled } from '#contracts';
 import { digestText } from '#kernel';
+import { amendEnd } from './amend-end.ts';
 import { errorForModel } from './call-error.ts';
 import { foldUndo } from './compensation.ts';
 import { cancelGranted, withdrawCall } from './emissions.ts';
@@ -73,7 +74,7 @@ function common(call: OutCall, movedAt: number): Omit<ProposedCall, 'state'> {
 }
 
 /** Only the holder of the right to settle counts: policy, or the pool that the call's contract names. */
-export function callSettled(run: Run, input: InputOf<'CallSettled'>): Step {
+export function callSettled(run: Run, input: InputOf<'CallSettled'>, env: Env): Step {
   const call = outCall(run, input.callId);
   if (typeof call === 'string') return drop(run, call);
   if (!mayComeFrom(call, input.from, input.data)) return drop(run, 'foreign');
@@ -86,13 +87,12 @@ export function callSettled(run: Run, input: InputOf<'CallSettled'>): Step {
       ? folded
       : withState(folded, { used: { ...used, resultBytes: used.resultBytes + bytes } });
   const ids = isEnded(run) || run.definition.driver === 'call' ? [] : sourcesOf(call, input.data);
-  return {
-    run:
-      ids.length === 0
-        ? settled
-        : withState(settled, { sources: [...new Set([...run.state.sources, ...ids])].slice(-MAX_SOURCES) }),
-    out: [],
-  };
+  const next =
+    ids.length === 0
+      ? settled
+      : withState(settled, { sources: [...new Set([...run.state.sources, ...ids])].slice(-MAX_SOURCES) });
+  // The late answer of an undo that was given up.
+  return call.undoes === undefined ? { run: next, out: [] } : amendEnd(run, next, input, env.now);
 }
 
 /** A cancellation that came after the settlement, which its pool has told before. */

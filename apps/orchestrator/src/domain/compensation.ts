@@ -205,11 +205,13 @@ export function foldReconciled(run: Run, call: SettledCall, sanitized: unknown):
   const { wayBack } = call;
   if (call.status === 'failed') return withCall(run, { ...call, wayBack: undefined, pivot: undefined });
   if (wayBack === undefined || call.status !== 'succeeded' || wayBack.state !== 'kept') return run;
+  const known = withResult(wayBack, sanitized);
   const { phase } = run.state;
-  const joins = phase.name === 'compensating' && !phase.stopped;
+  if (phase.name === 'compensating' && !phase.stopped)
+    return withCall(run, { ...call, wayBack: { ...known, state: 'waiting' } });
   return withCall(run, {
     ...call,
-    wayBack: { ...withResult(wayBack, sanitized), ...(joins ? { state: 'waiting' } : {}) },
+    wayBack: roundsOf(run).length === 0 ? known : { ...known, state: 'left', reason: 'known_later' },
   });
 }
 

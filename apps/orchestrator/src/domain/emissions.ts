@@ -144,9 +144,15 @@ export function runResumed(run: Run, cause: Cause, index: number): Emission<'Run
 }
 
 /** The outcome as it is known now; the end stands as it was said. */
-export function runAmended(run: Run, cause: Cause, now: number): Emission<'RunAmended'> {
+export function runAmended(
+  run: Run,
+  cause: Cause,
+  now: number,
+  compensation: MessageData<'RunAmended'>['compensation'],
+): Emission<'RunAmended'> {
   const amendment = run.state.amendments ?? 0;
-  const data = { episode: episodeOf(run), amendment, outcome: outcomeOf(run.state.calls) };
+  const back = compensation === undefined ? {} : { compensation };
+  const data = { episode: episodeOf(run), amendment, outcome: outcomeOf(run.state.calls), ...back };
   return emission(run, cause, { topic: TOPICS.runEvents, type: 'RunAmended', at: now, own: amendment, data });
 }
 

@@ -37,6 +37,8 @@ interface CallSummary {
   readonly callId: string;
   readonly providerCallId: string | null;
   readonly tool: string;
+  /** Only of an undo: the call that it takes back. */
+  readonly undoes?: string;
   readonly status: string;
   readonly errorCode: string | null;
   readonly replayed: boolean;

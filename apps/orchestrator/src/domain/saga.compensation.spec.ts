@@ -152,6 +152,87 @@ describe('the way back of a run (C1–C7)', () => {
     expect(told(scene).remainder).toMatchObject([{ callId: one, reason: 'undo_unknown' }]);
   });
 
+  describe('an undo whose outcome becomes known after the round has ended', () => {
+    const unclear = () => {
+      const scene = new UndoScene().begin();
+      const [below, one] = [scene.write('book', 'a'), scene.write('book', 'a')];
+      scene.finish();
+      scene.compensate();
+      const undo = scene.undos().get(one)!;
+      scene.settle(undo, failedData('outcome_unknown', 'OUTCOME_UNKNOWN'));
+      const amend = (data: Parameters<typeof reconciledData>[0]) =>
+        scene.say('CallReconciled', reconciledData(data), { callId: undo, from: { kind: 'pool', pool: 'default' } });
+      expect(ended(scene)).toMatchObject({ episode: 2 });
+      return { scene, below, one, undo, amend };
+    };
+    const amended = (scene: UndoScene) => scene.all('RunAmended').map(({ data }) => data);
+
+    it('applied: the call is compensated, and what is left is told again, once (G9)', () => {
+      const { scene, below, one, amend } = unclear();
+      amend({ amendment: 2 });
+      expect(statuses(scene)).toEqual(['succeeded', 'compensated', 'succeeded']);
+      expect(amended(scene)).toMatchObject([
+        {
+          amendment: 1,
+          outcome: 'all_succeeded',
+          compensation: {
+            round: 1,
+            status: 'partial',
+            undone: [one],
+            remainder: [{ callId: below, reason: 'blocked' }],
+          },
+        },
+      ]);
+      amend({ amendment: 2 });
+      amend({ amendment: 1, status: 'needs_human', effect: 'unknown' });
+      expect(scene.all('RunAmended')).toHaveLength(1);
+      scene.compensate('comp-2', { calls: [{ callId: below, how: 'retry' }] });
+      scene.undone(below);
+      expect(told(scene)).toMatchObject({ status: 'done', undone: [one, below], remainder: [] });
+    });
+
+    it('not applied: the call stands as it was, its undo failed, and a retry is another attempt of the same key', () => {
+      const { scene, one, undo, amend } = unclear();
+      amend({ status: 'failed', effect: 'none', result: null });
+      expect(amended(scene)).toMatchObject([
+        { compensation: { remainder: [{ callId: one, reason: 'undo_failed' }, {}] } },
+      ]);
+      expect(runView(scene.run!)).toMatchObject({ compensation: 'partial' });
+      scene.compensate('comp-2', { calls: [{ callId: one, how: 'retry' }] });
+      expect(scene.undos().get(one)).not.toBe(undo);
+      expect(
+        new Set(scene.all('CallProposed').flatMap(({ data }) => (data.undoes ? [data.operationKey] : []))).size,
+      ).toBe(1);
+    });
+
+    it('after a retry has taken it back already, it changes nothing', () => {
+      const { scene, one, amend } = unclear();
+      scene.compensate('comp-2', { calls: [{ callId: one, how: 'retry' }] });
+      scene.undone(one);
+      amend({ status: 'failed', effect: 'none', result: null });
+      expect(statuses(scene)[1]).toBe('compensated');
+      expect(scene.all('RunAmended')).toEqual([]);
+    });
+  });
+
+  it('a call that is known only after the round to have happened is left, not lost (C6)', () => {
+    const scene = new UndoScene().begin();
+    scene.write('book', 'b');
+    const unknown = scene.write('book', 'a', failedData('outcome_unknown', 'OUTCOME_UNKNOWN'));
+    scene.finish();
+    scene.compensate();
+    scene.undone([...scene.undos().keys()][0]!);
+    const data = reconciledData({ result: scene.booked('a').result! });
+    scene.say('CallReconciled', data, { callId: unknown, from: { kind: 'pool', pool: 'default' } });
+    expect(scene.all('RunAmended')[0]!.data.compensation).toMatchObject({
+      status: 'partial',
+      remainder: [{ callId: unknown, reason: 'known_later' }],
+    });
+    scene.compensate('comp-2', { calls: [{ callId: unknown, how: 'retry' }] });
+    scene.undone(unknown);
+    expect(told(scene)).toMatchObject({ status: 'done' });
+  });
+
   it('a mapping that does not fit and an undo tool that is not there are recorded as rejected undos with the reason', () => {
     const scene = new UndoScene().begin();
     const [unfit, lost] = [scene.write('book', 'a', { effect: 'applied' }), scene.write('lost', 'b')];
@@ -207,6 +288,7 @@ describe('the way back of a run (C1–C7)', () => {
     expect(told(scene).remainder).toMatchObject([{ callId: one, reason: 'undo_unanswered' }]);
     scene.settle(undo, { effect: 'applied' });
     expect(statuses(scene)[0]).toBe('compensated');
+    expect(scene.all('RunAmended')[0]!.data.compensation).toMatchObject({ status: 'done', remainder: [] });
   });
 
   it('ask: the run waits for a person, who keeps or undoes; without an answer what was done stays', () => {

@@ -40,7 +40,11 @@ function stepOf(call: Call): BackStep | null {
   return {
     callId,
     state: unknown ? 'left' : state,
-    reason: unknown ? 'outcome_unknown' : (reason ?? null),
+    reason: unknown
+      ? call.status === 'partially_applied'
+        ? 'partially_applied'
+        : 'outcome_unknown'
+      : (reason ?? null),
     undoCallId: undoCallId ?? null,
     resources,
     made: call.resourceIds,

@@ -100,15 +100,15 @@ async function foldCalls(sql: Sql, rows: readonly CallRow[]): Promise<void> {
     name: 'fold-calls',
     text: `insert into call_view as v (tenant, call_id, run_id, rank, status, principal, provider_call_id, tool, contract_digest,
              approval_rank, approval_id, settled_by, effect, replayed, attempts, duration_ms, error_code, error, result, resource_ids,
-             first_seen, settled_at, reconciliation, outcome_rank, cancellation)
+             first_seen, settled_at, reconciliation, outcome_rank, cancellation, undoes)
            select f.tenant, f.call_id, f.run_id, f.rank, f.status, f.principal, f.provider_call_id, f.tool, f.contract_digest,
              f.approval_rank, f.approval_id, f.settled_by, f.effect, f.replayed, f.attempts, f.duration_ms, f.error_code, f.error, f.result,
-             (select array_agg(id) from json_array_elements_text(f.resource_ids) id), f.first_seen, f.settled_at, f.reconciliation, f.outcome_rank, f.cancellation
+             (select array_agg(id) from json_array_elements_text(f.resource_ids) id), f.first_seen, f.settled_at, f.reconciliation, f.outcome_rank, f.cancellation, f.undoes
              from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
                $10::int[], $11::text[], $12::text[], $13::text[], $14::bool[], $15::int[], $16::float8[], $17::text[], $18::json[], $19::json[],
-               $20::json[], $21::timestamptz[], $22::timestamptz[], $23::json[], $24::int[], $25::json[])
+               $20::json[], $21::timestamptz[], $22::timestamptz[], $23::json[], $24::int[], $25::json[], $26::text[])
              as f (tenant, call_id, run_id, rank, status, principal, provider_call_id, tool, contract_digest, approval_rank, approval_id,
-               settled_by, effect, replayed, attempts, duration_ms, error_code, error, result, resource_ids, first_seen, settled_at, reconciliation, outcome_rank, cancellation)
+               settled_by, effect, replayed, attempts, duration_ms, error_code, error, result, resource_ids, first_seen, settled_at, reconciliation, outcome_rank, cancellation, undoes)
            on conflict (tenant, call_id) do update set
              rank = greatest(v.rank, excluded.rank),
              status = case when excluded.rank > v.rank then excluded.status else v.status end,
@@ -130,6 +130,7 @@ async function foldCalls(sql: Sql, rows: readonly CallRow[]): Promise<void> {
              first_seen = least(v.first_seen, excluded.first_seen),
              settled_at = coalesce(v.settled_at, excluded.settled_at),
              cancellation = coalesce(v.cancellation, excluded.cancellation),
+             undoes = coalesce(v.undoes, excluded.undoes),
              outcome_rank = greatest(v.outcome_rank, excluded.outcome_rank),
              reconciliation = case when excluded.outcome_rank > v.outcome_rank then excluded.reconciliation else v.reconciliation end`,
     values: [
@@ -158,6 +159,7 @@ async function foldCalls(sql: Sql, rows: readonly CallRow[]): Promise<void> {
       column(rows, 'reconciliation'),
       column(rows, 'outcomeRank'),
       column(rows, 'cancellation'),
+      column(rows, 'undoes'),
     ],
   });
 }

@@ -19,7 +19,7 @@ export const listCalls = (sql: Sql, question: CallsQuestion): Promise<StoredCall
     name: question.runId === undefined ? 'list-calls' : 'list-calls-of-run',
     text: `select c.tenant, c.call_id, c.run_id, c.status, c.principal, c.provider_call_id, c.tool, c.contract_digest, c.approval_id,
                   c.settled_by, c.effect, c.replayed, c.attempts, c.duration_ms, c.error_code, null as error, null as result,
-                  c.resource_ids, c.settled_at, c.reconciliation, c.cancellation
+                  c.resource_ids, c.settled_at, c.reconciliation, c.cancellation, c.undoes
              from call_view c
             where c.tenant = $1
               and ($3::text is null or (c.first_seen, c.call_id) < (select a.first_seen, a.call_id from call_view a where a.tenant = $1 and a.call_id = $3))

@@ -115,8 +115,16 @@ function runRowOf(message: Message<FoldedType>): RunRow | null {
       };
     }
     case 'RunAmended': {
-      const { episode, amendment, outcome } = message.data;
-      return { ...emptyRun(message), amendRank: amendRank(episode, amendment), amendedOutcome: outcome };
+      const { episode, amendment, outcome, compensation } = message.data;
+      const amended = { ...emptyRun(message), amendRank: amendRank(episode, amendment), amendedOutcome: outcome };
+      if (!compensation) return amended;
+      const { round, status, ...report } = compensation;
+      return {
+        ...amended,
+        compensationRank: COMPENSATION_RANK.amended(round, amendment),
+        compensation: status,
+        compensationReport: JSON.stringify(report),
+      };
     }
     case 'RunControlled': {
       const { no, control, episode } = message.data;
@@ -165,8 +173,14 @@ function callRowsOf(fact: Fact): CallRow[] {
 function callRowOf({ message, topic }: Fact): CallRow | null {
   switch (message.type) {
     case 'CallProposed': {
-      const { tool, contractDigest, providerCallId, principal } = message.data;
-      const known = { tool, contractDigest, providerCallId: storableOrNull(providerCallId), principal: principal.id };
+      const { tool, contractDigest, providerCallId, principal, undoes } = message.data;
+      const known = {
+        tool,
+        contractDigest,
+        providerCallId: storableOrNull(providerCallId),
+        principal: principal.id,
+        undoes: undoes?.callId ?? null,
+      };
       return { ...emptyCall(message, RANK.proposed, 'proposed'), ...known };
     }
     case 'ApprovalRequested': {
@@ -203,6 +217,13 @@ function undoneRows({ message, topic }: Fact): CallRow[] {
     callId,
   });
   if (message.type === 'CompensationEnded') return message.data.undone.map((callId) => undone(callId, true));
+  if (message.type === 'CallReconciled') {
+    const { status, undoes } = message.data;
+    const decided = status === 'succeeded' || status === 'failed';
+    return undoes !== undefined && decided && mayCarry(topic, 'executor')
+      ? [undone(undoes, status === 'succeeded')]
+      : [];
+  }
   if (message.type !== 'CallSettled' || message.data.undoes === undefined) return [];
   const { settledBy, status, undoes } = message.data;
   return mayCarry(topic, settledBy) ? [undone(undoes, status === 'succeeded')] : [];
@@ -218,6 +239,7 @@ function reconciledRow(message: Message<'CallReconciled'>): CallRow {
     tool: storable(data.tool),
     contractDigest: data.contractDigest,
     outcomeRank: 1 + amendment,
+    undoes: data.undoes ?? null,
     effect,
     errorCode: data.error?.code ?? data.result?.fault?.code ?? null,
     error: data.error && JSON.stringify(data.error),
@@ -249,6 +271,7 @@ function settledRow(message: Message<'CallSettled'>): CallRow {
     approvalId: data.approvalId,
     settledBy: data.settledBy,
     outcomeRank: 1,
+    undoes: data.undoes ?? null,
     effect: data.effect,
     replayed: data.replayed,
     attempts: data.attempts,
@@ -297,6 +320,7 @@ const emptyCall = ({ tenant, runId, callId, occurredAt }: Message, rank: number,
   result: null,
   resourceIds: null,
   cancellation: null,
+  undoes: null,
   firstSeen: occurredAt,
   settledAt: null,
   reconciliation: null,

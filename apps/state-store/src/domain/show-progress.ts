@@ -1,4 +1,4 @@
-import { EPISODE_RANK } from './view-rows.ts';
+import { COMPENSATION_RANK, EPISODE_RANK } from './view-rows.ts';
 
 /** How far a run and its calls have come, without results: what a watcher of the run compares with what it has seen. */
 export interface StoredProgress {
@@ -98,7 +98,7 @@ export function showProgress(stored: StoredProgress): ProgressView | null {
     cause: stored.cause ?? null,
     answer: stored.answer,
     endedAt: stored.ended_at?.toISOString() ?? null,
-    compensationRank: stored.compensation_rank ?? 0,
+    compensationRank: COMPENSATION_RANK.stepOf(stored.compensation_rank ?? 0),
     compensation: stored.compensation,
     controls: stored.control_rank ?? 0,
     control: stored.control,

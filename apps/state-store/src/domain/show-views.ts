@@ -13,6 +13,8 @@ export interface CallSummary {
   readonly approvalId: string | null;
   /** `{state, evidence, at}`; null = it was not cancelled, or nobody knows yet what came of it. */
   readonly cancellation: unknown;
+  /** Only of an undo: the call that it takes back. */
+  readonly undoes?: string;
   /** Only of a call whose outcome was unknown: who found out what, and how. */
   readonly reconciliation?: unknown;
 }
@@ -109,6 +111,7 @@ export interface StoredCall {
   result: unknown;
   resource_ids: string[] | null;
   cancellation: unknown;
+  undoes: string | null;
   settled_at: Date | null;
   reconciliation: unknown;
 }
@@ -175,6 +178,7 @@ const summaryOf = (call: StoredCall): CallSummary => ({
   effect: call.effect,
   approvalId: call.approval_id,
   cancellation: call.cancellation ?? null,
+  ...(call.undoes === null ? {} : { undoes: call.undoes }),
   ...(call.reconciliation == null ? {} : { reconciliation: call.reconciliation }),
 });
 

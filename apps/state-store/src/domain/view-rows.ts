@@ -68,6 +68,8 @@ export interface CallRow {
   readonly resourceIds: readonly string[] | null;
   /** JSON; what a cancellation came to. */
   readonly cancellation: string | null;
+  /** Of an undo: the call that it takes back. */
+  readonly undoes: string | null;
   readonly firstSeen: string;
   readonly settledAt: string | null;
   /** JSON; who found out an unknown outcome, and how. */
@@ -86,11 +88,15 @@ export const RANK = {
   compensated: 1_001_000_002,
 } as const;
 
-/** A way back of a run goes round by round; each begins and ends. */
+const ROUND = 10_000;
+/** A way back of a run goes round by round; each begins and ends; what became known after an end counts more than it. */
 export const COMPENSATION_RANK = {
   asked: 1,
-  started: (round: number) => round * 2,
-  ended: (round: number) => round * 2 + 1,
+  started: (round: number) => round * ROUND,
+  ended: (round: number) => round * ROUND + 1,
+  amended: (round: number, amendment: number) => round * ROUND + 1 + Math.min(amendment, ROUND - 2),
+  /** 1 = asked, 2·round = begun, 2·round + 1 = over. */
+  stepOf: (rank: number) => (rank < ROUND ? rank : 2 * Math.floor(rank / ROUND) + Math.min(1, rank % ROUND)),
 } as const;
 
 /** A resume begins an episode and takes the end before it back, until that episode has ended. */
@@ -159,6 +165,7 @@ export function mergeCalls(a: CallRow, b: CallRow): CallRow {
     tool: high.tool ?? low.tool,
     contractDigest: high.contractDigest ?? low.contractDigest,
     cancellation: high.cancellation ?? low.cancellation,
+    undoes: high.undoes ?? low.undoes,
     approvalRank: approval.approvalRank,
     approvalId: approval.approvalId,
     settledBy: high.settledBy ?? low.settledBy,

@@ -59,6 +59,8 @@ create table call_view (
   result json,
   resource_ids text[],
   cancellation json,
+  -- Of an undo: the call that it takes back.
+  undoes text,
   first_seen timestamptz not null,
   settled_at timestamptz,
   -- Who found out an unknown outcome, and how; null = it was never unknown, or is still.

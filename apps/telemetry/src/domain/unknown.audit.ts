@@ -1,5 +1,5 @@
 import { digestText } from '#kernel';
-import { code, digest, digests, name, namespace, number, toolName, word } from './audit-field.ts';
+import { code, digest, digests, name, names, namespace, number, toolName, word } from './audit-field.ts';
 import type { AuditRows } from './audit-row.ts';
 import { namespaceOf } from './namespace-of.ts';
 
@@ -20,6 +20,7 @@ export const UNKNOWN_AUDIT = {
       idempotency_key_hash: name(({ operationKeyHash }) => operationKeyHash),
       principal: name(({ principal }) => principal?.id),
       command_id: name(({ commandId }) => commandId),
+      undoes: name(({ undoes }) => undoes),
       proposed: word(({ proposed }) => proposed),
       // What a person wrote lies with the journal.
       evidence_digest: digest(({ evidenceDigest }) => evidenceDigest),
@@ -37,6 +38,11 @@ export const UNKNOWN_AUDIT = {
       episode: number(({ episode }) => episode),
       amendment: number(({ amendment }) => amendment),
       outcome: word(({ outcome }) => outcome),
+      compensation: word(({ compensation }) => compensation?.status),
+      undone: names(({ compensation }) => compensation?.undone ?? []),
+      remainder: names(({ compensation }) =>
+        (compensation?.remainder ?? []).map((one) => `${one.callId}:${one.reason}`),
+      ),
     },
   },
 } as const satisfies AuditRows;

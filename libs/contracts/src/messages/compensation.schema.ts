@@ -55,6 +55,10 @@ export const remainderReasonSchema = z.enum([
   'undo_unanswered',
   /** It is not known whether the call itself had its effect: reconcile it first. */
   'outcome_unknown',
+  /** It became known only after the way back that the call had happened. */
+  'known_later',
+  /** The call itself was applied in part: no undo fits. */
+  'partially_applied',
   /** It lies under another call's effect that is still there. */
   'blocked',
   /** The way back was cancelled before its turn. */

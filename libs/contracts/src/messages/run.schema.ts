@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ERROR_CODE_NAMES } from '#kernel';
 import { callIdSchema, digestSchema, principalSchema } from '../envelope.schema.ts';
 import { errorDetailSchema } from '../result.schema.ts';
+import { compensationEndedSchema } from './compensation.schema.ts';
 import { budgetsSchema, LIMIT_NAMES, writtenBudgetsSchema } from './budgets.schema.ts';
 
 /** A tool call as it was asked for, before any check. `arguments` is the raw text, parsed once, strictly, by the orchestrator. */
@@ -222,5 +223,7 @@ export const runAmendedSchema = z.object({
   /** 1, 2, … within the run: the highest one counts. */
   amendment: z.int().min(1),
   outcome: runOutcomeSchema,
+  /** Of a run that went back: what its last round has left, as it is known now. */
+  compensation: compensationEndedSchema.omit({ episode: true }).optional(),
 });
 export type RunAmended = z.infer<typeof runAmendedSchema>;

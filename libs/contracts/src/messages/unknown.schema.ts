@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { digestSchema, principalSchema } from '../envelope.schema.ts';
+import { callIdSchema, digestSchema, principalSchema } from '../envelope.schema.ts';
 import { callErrorSchema, resultViewsSchema } from '../result.schema.ts';
 import { callStatusSchema } from './call.schema.ts';
 
@@ -45,6 +45,8 @@ export const callReconciledSchema = z.object({
   tool: z.string(),
   contractDigest: digestSchema,
   operationKeyHash: z.string(),
+  /** Of an undo: the call that it takes back. */
+  undoes: callIdSchema.optional(),
   /** The person's command; null where none gave it. */
   commandId: z.string().nullable(),
   principal: principalSchema.nullable(),

@@ -8,12 +8,13 @@ export const cancellationText = ({ state, evidence }: NonNullable<CallSummary['c
   `${state} (${evidence})`.replaceAll('_', ' ');
 
 /** `succeeded, applied` or `failed (UPSTREAM_ERROR)`; of a cancelled call also what came of that. */
-export const callText = ({ status, errorCode, effect, replayed, cancellation }: CallSummary): string =>
+export const callText = ({ status, errorCode, effect, replayed, cancellation, undoes }: CallSummary): string =>
   [
     `${status}${errorCode ? ` (${errorCode})` : ''}`,
     effect === 'none' ? '' : effect,
     replayed ? 'replayed' : '',
     cancellation ? cancellationText(cancellation) : '',
+    undoes ? `takes back ${undoes}` : '',
   ]
     .filter(Boolean)
     .join(', ');
