@@ -3,6 +3,7 @@ import {
   toolContractSchema,
   toolKey,
   type Budgets,
+  type CallReconciled,
   type CallSettled,
   type StartRun,
   type ToolContract,
@@ -189,4 +190,23 @@ export const decisionData = (approvalId: string, decision: 'approved' | 'rejecte
   decision,
   approver: { id: 'user:bob', kind: 'user' as const, roles: ['approver'] },
   reason: null,
+});
+
+/** What a probe found out of an unknown outcome, as an executor publishes it. */
+export const reconciledData = (own: Partial<CallReconciled> = {}): CallReconciled => ({
+  amendment: 1,
+  reconciledBy: 'probe',
+  status: 'succeeded',
+  effect: 'applied',
+  tool: 'ops.set_flag@1.0.0',
+  contractDigest: `sha256:${'0'.repeat(64)}`,
+  operationKeyHash: 'h',
+  commandId: null,
+  principal: null,
+  proposed: null,
+  evidence: 'seen',
+  evidenceDigest: `sha256:${'0'.repeat(64)}`,
+  error: null,
+  result: null,
+  ...own,
 });

@@ -20,7 +20,7 @@ export function faultsOf(ring: Ring): string[] {
 
   for (const call of calls) {
     const row = ring.journal.rows.get(call.callId);
-    const recorded = row?.settlement ?? null;
+    const recorded = row?.found ?? row?.settlement ?? null;
     if (!isSettled(call)) {
       // Only a call whose pool was silent until the run had to end may stay out; it then counts as unknown.
       if (!isOut(call) || end?.data.outcome !== 'some_unknown') fault(`lost (G4): ${call.callId} is ${call.state}`);

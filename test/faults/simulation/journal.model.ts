@@ -1,46 +1,21 @@
 import type { CallSettled } from '#contracts';
+import { afterProbe } from '../../../apps/executor/src/domain/after-probe.ts';
 import { nextStep } from '../../../apps/executor/src/domain/next-step.ts';
 import type { RunOutcome } from '../../../apps/executor/src/domain/tool-runner.port.ts';
 import { executorError } from '../../../apps/executor/src/domain/settlement.ts';
-import { settledData } from '../../../apps/orchestrator/testing/fixtures.ts';
+import { reconciledData, settledData } from '../../../apps/orchestrator/testing/fixtures.ts';
+import type { Executor, Row, Task } from './journal.types.ts';
 import { contractOf } from './sim-tools.ts';
 import type { Bus, Grant } from './ring.types.ts';
 import type { SinkModel } from './sink.model.ts';
 
 const LEASE_MS = 15_000;
 const LOCK_WAIT_MS = 30_000;
+const LOOK_MS = 30_000;
 const EXTRA_OWNERS = 4;
 const NOBODY = 0;
+const POOL = { kind: 'pool', pool: 'default' } as const;
 const DIGESTS = { policyDigest: `sha256:${'3'.repeat(64)}`, contractDigest: `sha256:${'4'.repeat(64)}` };
-
-interface Row {
-  readonly grant: Grant;
-  state: 'queued' | 'intended' | 'returned' | 'settled';
-  epoch: number;
-  /** The executor that holds the lease; it renews it as long as it lives and is not stopped. */
-  owner: number;
-  leaseUntil: number;
-  attempts: number;
-  queuedAt: number;
-  settlement: CallSettled | null;
-}
-
-/** One attempt under way in one executor: where it stands is lost with its process. */
-export interface Task {
-  readonly callId: string;
-  readonly owner: number;
-  readonly epoch: number;
-  /** `checked`: past its last look at the lease; nothing holds it back any more. */
-  stage: 'ready' | 'checked';
-  made: number;
-  readonly firstMade: number;
-  maybeBefore: boolean;
-}
-
-export interface Executor {
-  readonly id: number;
-  stopped: boolean;
-}
 
 /**
  * The journal's promises as one table in memory (J1–J12 of apps/executor), and executors that lose everything but it.
@@ -89,6 +64,8 @@ export class JournalModel {
       attempts: 0,
       queuedAt: now,
       settlement: null,
+      lookAt: Infinity,
+      found: null,
     };
     this.rows.set(grant.callId, fresh);
     this.#intend(fresh, now);
@@ -99,7 +76,7 @@ export class JournalModel {
     const { call, callId } = row.grant;
     const contract = contractOf(call.contractDigest);
     if (call.effectClass === 'read') return this.#begin(row, now, false);
-    const name = `${call.tool}\0${call.operationKey}`;
+    const name = nameOf(call);
     const operation = this.#operations.get(name);
     if (operation && operation.callId !== callId && operation.state !== 'closed') {
       if (operation.state === 'running') return;
@@ -120,12 +97,14 @@ export class JournalModel {
     row.state = 'intended';
     row.attempts++;
     row.leaseUntil = now + LEASE_MS;
+    // What an earlier owner may have sent must not be sent again before the probe has said that it never arrives.
+    const asksFirst = again && contractOf(row.grant.call.contractDigest).reconcile !== undefined;
     this.tasks.push({
       callId: row.grant.callId,
       owner: row.owner,
       epoch: row.epoch,
-      stage: 'ready',
-      made: row.attempts,
+      stage: asksFirst ? 'asking' : 'ready',
+      made: asksFirst ? row.attempts - 1 : row.attempts,
       firstMade: row.attempts,
       maybeBefore: again,
     });
@@ -135,6 +114,7 @@ export class JournalModel {
   step(task: Task, now: number, fate: number): void {
     const row = this.rows.get(task.callId)!;
     const drop = (): void => void this.tasks.splice(this.tasks.indexOf(task), 1);
+    if (task.stage === 'asking') return this.#ask(row, task, fate, drop);
     if (task.stage === 'ready') {
       if (row.epoch !== task.epoch || row.state !== 'intended') return drop();
       if (now >= row.leaseUntil) {
@@ -161,11 +141,57 @@ export class JournalModel {
       task.stage = 'ready';
       return;
     }
+    if (step.kind === 'unknown' && contract.reconcile) {
+      task.stage = 'asking';
+      return;
+    }
     drop();
     const attempts = task.made;
     if (step.kind === 'unknown') return this.#settle(row, 'outcome_unknown', 'unknown', { attempts, error: UNKNOWN });
     if (step.kind === 'failed') return this.#settle(row, 'failed', 'none', { attempts, error: errorOf(outcome) });
     this.#settle(row, 'succeeded', call.effectClass === 'read' ? 'none' : 'applied', { attempts });
+  }
+
+  /** A look at what an attempt did; what follows from it is the executor's own `afterProbe`. */
+  #ask(row: Row, task: Task, fate: number, drop: () => void): void {
+    const { call } = row.grant;
+    const contract = contractOf(call.contractDigest);
+    if (row.epoch !== task.epoch || row.state !== 'intended') return drop();
+    const { final } = contract.reconcile!;
+    const allowed = Math.max(contract.retry.attempts, task.firstMade);
+    const after = afterProbe(this.#sink.probe(call, fate), { final, made: task.made, allowed });
+    const attempts = task.made;
+    if (after === 'again') {
+      task.made++;
+      task.maybeBefore = false;
+      task.stage = 'ready';
+      return;
+    }
+    drop();
+    if (after === 'unknown') return this.#settle(row, 'outcome_unknown', 'unknown', { attempts, error: UNKNOWN });
+    if (after === 'applied') return this.#settle(row, 'succeeded', 'applied', { attempts });
+    this.#settle(row, 'failed', 'none', { attempts, error: executorError('TIMEOUT') });
+  }
+
+  /** Goes on looking for what became of an unknown outcome: one conditional update, told once it stands (U2). */
+  reconcile(now: number, fate: number): void {
+    for (const row of this.rows.values()) {
+      if (now < row.lookAt) continue;
+      const found = this.#sink.probe(row.grant.call, fate);
+      if (found === 'cannot_tell') {
+        row.lookAt = fate === 1 ? now + LOOK_MS : Infinity; // after a while it is left to a person
+        continue;
+      }
+      row.lookAt = Infinity;
+      const [status, effect] =
+        found === 'applied' ? (['succeeded', 'applied'] as const) : (['failed', 'none'] as const);
+      row.found = { status, effect };
+      this.#end(row, status);
+      const error = found === 'applied' ? null : executorError('TIMEOUT');
+      const data = reconciledData({ status, effect, error });
+      const tell = { type: 'CallReconciled' as const, callId: row.grant.callId, data, from: POOL };
+      this.#bus.send({ to: 'orchestrator', sure: true, tell });
+    }
   }
 
   #settle(row: Row, status: CallSettled['status'], effect: CallSettled['effect'], more: Partial<CallSettled>): void {
@@ -177,12 +203,19 @@ export class JournalModel {
       ...settledData({ status, effect, error: null, attempts: row.attempts, ...DIGESTS, ...more }),
       ...(succeeded ? {} : { result: null }),
     };
-    const operation = this.#operations.get(`${call.tool}\0${call.operationKey}`);
+    this.#end(row, status);
+    const owns = this.#operations.get(nameOf(call))?.callId === callId;
+    if (status === 'outcome_unknown' && owns && contractOf(call.contractDigest).reconcile)
+      row.lookAt = row.leaseUntil + LOOK_MS;
+    this.#tell(callId, row.settlement);
+  }
+
+  #end({ grant: { call, callId } }: Row, status: CallSettled['status']): void {
+    const operation = this.#operations.get(nameOf(call));
     if (operation?.callId === callId)
-      operation.state = succeeded ? 'succeeded' : status === 'failed' ? 'closed' : 'unknown';
+      operation.state = status === 'succeeded' ? 'succeeded' : status === 'failed' ? 'closed' : 'unknown';
     if (status !== 'outcome_unknown')
       for (const [hold, holder] of this.#holders) if (holder === callId) this.#holders.delete(hold);
-    this.#tell(callId, row.settlement);
   }
 
   /** Living owners renew, what dead ones left is taken over (J12), who waits looks again. */
@@ -213,7 +246,7 @@ export class JournalModel {
     row.owner = by.id;
     const write = call.effectClass !== 'read';
     const tooMany = row.attempts + 1 > contract.retry.attempts + EXTRA_OWNERS;
-    if (write && (contract.idempotency.mode === 'none' || tooMany))
+    if (write && ((contract.idempotency.mode === 'none' && !contract.reconcile) || tooMany))
       return this.#settle(row, 'outcome_unknown', 'unknown', { error: UNKNOWN });
     this.#begin(row, now, true);
   }
@@ -235,6 +268,7 @@ export class JournalModel {
   nextTimer(now: number): number {
     let next = Infinity;
     for (const row of this.rows.values()) {
+      next = Math.min(next, row.lookAt);
       if (row.state === 'queued') next = Math.min(next, row.queuedAt + LOCK_WAIT_MS, row.grant.expiresAtMs);
       if (
         row.state === 'intended' &&
@@ -250,10 +284,11 @@ export class JournalModel {
   #tell(callId: string, data: CallSettled): void {
     this.#bus.send({
       to: 'orchestrator',
-      tell: { type: 'CallSettled', callId, data, from: { kind: 'pool', pool: 'default' } },
+      tell: { type: 'CallSettled', callId, data, from: POOL },
     });
   }
 }
 
+const nameOf = ({ tool, operationKey }: Grant['call']): string => `${tool}\0${operationKey}`;
 const UNKNOWN = executorError('OUTCOME_UNKNOWN');
 const errorOf = (outcome: RunOutcome): CallSettled['error'] => (outcome.kind === 'failed' ? outcome.error : null);

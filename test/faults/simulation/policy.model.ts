@@ -13,7 +13,6 @@ import { refusal, refusalError, type Refusal } from '../../../apps/policy/src/do
 import { approvalData, decisionData, failedData, settledData } from '../../../apps/orchestrator/testing/fixtures.ts';
 import type { Bus, Grant, Tell } from './ring.types.ts';
 
-const GRANT_MS = 60_000;
 const APPROVAL_MS = 40_000;
 const POLICY = `sha256:${'3'.repeat(64)}`;
 
@@ -35,11 +34,21 @@ export class PolicyModel {
   readonly #bus: Bus;
   readonly #verdictOf: (callId: string) => Verdict['kind'];
   readonly #person: (approvalId: string) => void;
+  readonly #grantMs: () => number;
 
-  constructor(bus: Bus, verdictOf: (callId: string) => Verdict['kind'], person: (approvalId: string) => void) {
+  /** @param chance what the world decides: the verdict of each look, when a person answers, how long a grant lives */
+  constructor(
+    bus: Bus,
+    chance: {
+      readonly verdictOf: (callId: string) => Verdict['kind'];
+      readonly person: (approvalId: string) => void;
+      readonly grantMs: () => number;
+    },
+  ) {
     this.#bus = bus;
-    this.#verdictOf = verdictOf;
-    this.#person = person;
+    this.#verdictOf = chance.verdictOf;
+    this.#person = chance.person;
+    this.#grantMs = chance.grantMs;
   }
 
   proposed(callId: string, call: CallProposed, now: number): void {
@@ -163,7 +172,7 @@ export class PolicyModel {
   }
 
   #grant(approval: UsedApproval | null, now: number, notAfter = Infinity): DecisionState {
-    const expiresAt = Math.floor(Math.min(now + GRANT_MS, notAfter) / 1000);
+    const expiresAt = Math.floor(Math.min(now + this.#grantMs(), notAfter) / 1000);
     return { kind: 'granted', token: 'signed', expiresAt, approval };
   }
 

@@ -11,14 +11,15 @@ export interface Grant {
 
 /** A fact for the orchestrator. */
 export interface Tell {
-  readonly type: 'ApprovalRequested' | 'ApprovalDecided' | 'CallSettled';
+  readonly type: 'ApprovalRequested' | 'ApprovalDecided' | 'CallSettled' | 'CallReconciled';
   readonly callId: string;
   readonly data: unknown;
   readonly from?: SettlementSource;
 }
 
 export type Parcel =
-  | { readonly to: 'orchestrator'; readonly tell: Tell }
+  /** `sure`: nobody asks for it again; it is a row until the bus has it. */
+  | { readonly to: 'orchestrator'; readonly tell: Tell; readonly sure?: true }
   | { readonly to: 'executor'; readonly grant: Grant }
   | { readonly to: 'policy'; readonly run: () => void };
 

@@ -44,6 +44,15 @@ export const CONTRACTS: readonly ToolContract[] = [
     resources: ['once:{item}'],
     concurrency: 'per_resource',
   }),
+  tool({
+    name: 'asked',
+    layer: 'write',
+    retry,
+    idempotency: { mode: 'none' },
+    reconcile: { final: true },
+    resources: ['asked:{item}'],
+    concurrency: 'per_resource',
+  }),
 ];
 
 export const TOOLSET = CONTRACTS.map((contract) => ({ tool: toolKey(contract), digest: contractDigest(contract) }));

@@ -20,6 +20,7 @@ export class SinkModel {
   /** Calls that a change came from. */
   readonly causedBy = new Set<string>();
   readonly reachedBy = new Set<string>();
+  readonly #void = new Set<string>();
 
   /** @param fate what becomes of the request: answered, refused, lost before it came, lost before or after its effect */
   request(call: CallProposed, callId: string, fate: number): RunOutcome {
@@ -29,6 +30,7 @@ export class SinkModel {
     if (call.effectClass === 'read') return fate === 3 ? maybe : done;
     // The same request is always refused: what is refused has no effect, however often it comes.
     if (String(call.arguments.item).startsWith('refused')) return fate === 3 ? maybe : refused;
+    if (this.#void.has(call.operationKey)) return fate === 3 ? maybe : refused;
     const { mode } = contractOf(call.contractDigest).idempotency;
     const key = mode === 'natural' ? `${call.tool}/${JSON.stringify(call.arguments)}` : call.operationKey;
     if (mode === 'none' || !this.effects.has(key)) {
@@ -36,5 +38,13 @@ export class SinkModel {
       this.causedBy.add(callId);
     }
     return fate === 3 ? maybe : done;
+  }
+
+  /** What became of an operation, if anybody can tell; one that did not arrive is refused from now on, so "not applied" is final. */
+  probe(call: CallProposed, fate: number): 'applied' | 'not_applied' | 'cannot_tell' {
+    if (fate === 1 || fate === 2) return 'cannot_tell';
+    if (this.effects.has(call.operationKey)) return 'applied';
+    this.#void.add(call.operationKey);
+    return 'not_applied';
   }
 }
