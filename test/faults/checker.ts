@@ -3,6 +3,7 @@ import type { Operation } from './operation.ts';
 
 export interface JournalRow {
   readonly callId: string;
+  /** Of an unknown outcome: what was found out about it, where it was. */
   readonly state: string;
 }
 

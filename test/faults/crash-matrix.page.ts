@@ -30,7 +30,7 @@ export function renderPage(results: Results): string {
   return `# Crash matrix
 
 Made by \`npm run faults -- --write\` from what the last runs measured; do not edit. How to read it: processes were killed,
-stopped or cut off while all classes of tools were at work (reads, natural repeats, keys, neither, with approval, agents).
+stopped or cut off while all classes of tools were at work (reads, natural repeats, keys, probes, neither, with approval, agents).
 Afterwards each call was judged by what the effect sink counted, what the journal holds, what the audit proves and what
 its caller was told. [What is promised, and under which assumptions](guarantees.md).
 

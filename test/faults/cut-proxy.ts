@@ -1,13 +1,13 @@
 import net from 'node:net';
 
 /**
- * Stands between the services and PostgreSQL. It can cut a connection in mid-commit: the COMMIT was sent and carried out,
- * and its answer never comes back.
+ * Stands between the services and PostgreSQL. It can cut a connection in mid-commit: the COMMIT, or the one statement that
+ * is a commit of its own, was sent and carried out, and its answer never comes back.
  */
 export interface CutProxy {
   readonly url: string;
-  /** Cuts the next commit of a service's connections (`all` = of any). */
-  cutNext(schema: string): void;
+  /** Cuts the next commit of a service's connections; of an `own` statement, named as it was prepared, if one is given. */
+  cutNext(schema: string, own?: string): void;
   /** Commits that were cut since the start. */
   readonly cuts: number;
   close(): Promise<void>;
@@ -15,13 +15,16 @@ export interface CutProxy {
 
 const COMMIT = Buffer.from('commit\0');
 const COMMITTED = Buffer.from('COMMIT\0');
+/** ReadyForQuery, no transaction open: what a statement by itself changed is committed before this is sent. */
+const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+const SELECTED = Buffer.from('SELECT ');
 /** Enough for the start-up packet, which names the application. */
 const HEAD = 1_024;
 
 export async function startCutProxy(databaseUrl: string): Promise<CutProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<net.Socket>();
-  let order: string | null = null;
+  let order: { readonly schema: string; readonly sent: Buffer; readonly own: boolean } | null = null;
   let cuts = 0;
   const server = net.createServer((client) => {
     const upstream = net.connect({ host: target.hostname, port: Number(target.port || 5432) });
@@ -37,18 +40,20 @@ export async function startCutProxy(databaseUrl: string): Promise<CutProxy> {
         });
     }
     let head = '';
-    let cutting = false;
+    let cutting: { readonly own: boolean; seen: Buffer } | null = null;
     client.on('data', (data) => {
       if (head.length < HEAD) head += data.toString('latin1');
-      if (order !== null && data.includes(COMMIT) && (order === 'all' || head.includes(`countersign-${order}\0`))) {
-        cutting = true;
+      if (order !== null && data.includes(order.sent) && head.includes(`countersign-${order.schema}\0`)) {
+        cutting = { own: order.own, seen: Buffer.alloc(0) };
         order = null;
       }
       upstream.write(data);
     });
     upstream.on('data', (data) => {
       if (!cutting) return void client.write(data);
-      if (!data.includes(COMMITTED)) return; // what came before the commit goes down with it
+      cutting.seen = Buffer.concat([cutting.seen, data]); // what came before the commit goes down with it
+      const { own, seen } = cutting;
+      if (own ? !seen.subarray(Math.max(0, seen.indexOf(SELECTED))).includes(READY) : !seen.includes(COMMITTED)) return;
       cuts++;
       client.destroy();
       upstream.destroy();
@@ -60,7 +65,8 @@ export async function startCutProxy(databaseUrl: string): Promise<CutProxy> {
   url.port = String((server.address() as net.AddressInfo).port);
   return {
     url: url.href,
-    cutNext: (schema) => void (order = schema),
+    cutNext: (schema, own) =>
+      void (order = { schema, sent: own ? Buffer.from(`${own}\0`) : COMMIT, own: own !== undefined }),
     get cuts() {
       return cuts;
     },

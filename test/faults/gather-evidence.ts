@@ -20,7 +20,11 @@ export async function gatherEvidence(installation: Installation, load: Load): Pr
   const client = new pg.Client(installation.databaseUrl);
   await client.connect();
   try {
-    const calls = await client.query<JournalRow>('select call_id as "callId", state from executor.call');
+    const calls = await client.query<JournalRow>(
+      `select c.call_id as "callId",
+              case when r.state in ('succeeded', 'failed') then r.state else c.state end as state
+         from executor.call c left join executor.reconciliation r using (call_id)`,
+    );
     const holds = await client.query<{ resource: string }>(
       `select h.resource from executor.resource_hold h join executor.call c on c.call_id = h.holder
         where c.state in ('succeeded', 'failed', 'returned')`,

@@ -6,7 +6,7 @@ import { CLASSES, type Operation, type ToolClass } from './operation.ts';
 const TERMINAL = new Set(['succeeded', 'failed', 'denied', 'expired', 'cancelled', 'rejected', 'outcome_unknown']);
 const RUN_ENDS = new Set(['completed', 'stopped', 'failed', 'cancelled', 'budget_exhausted']);
 /** Resources that operations of all classes but `none` share: their writers wait for each other. */
-const BINS = 6;
+const BINS = 5;
 const AGAIN_MS = 150;
 const LOOK_MS = 400;
 
@@ -16,6 +16,7 @@ const TOOL: Record<ToolClass, string> = {
   key: 'faults.add_keyed',
   approved: 'faults.add_approved',
   none: 'faults.add_once',
+  reconcile: 'faults.add_asked',
 };
 
 export interface LoadOptions {

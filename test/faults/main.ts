@@ -9,7 +9,7 @@ import { crashMatrixPage } from './crash-matrix.page.ts';
 import { faultRun, type Applied, type FaultReport } from './fault-run.ts';
 import { openInstallation } from './installation.ts';
 import type { Load } from './load.ts';
-import { cutCommit, killAtEachPlace, SCHEMAS_THAT_COMMIT, stopAt } from './matrix.ts';
+import { cutCommit, killAtEachPlace, COMMITS, stopAt } from './matrix.ts';
 import { placesOf, type Mode } from './places.ts';
 import { killAtRandom, type Machinery } from './random-kills.ts';
 import { runSchedules } from './simulation/run-schedules.ts';
@@ -101,7 +101,7 @@ async function play(): Promise<FaultReport> {
 async function playMatrix(installation: Parameters<typeof stopAt>[0], load: Load): Promise<Applied[]> {
   const all = placesOf(options.mode).filter(({ name }) => options.places.test(name));
   const applied = await killAtEachPlace(installation, load, all);
-  for (const schema of SCHEMAS_THAT_COMMIT) applied.push(await cutCommit(installation, load, schema));
+  for (const commit of COMMITS) applied.push(await cutCommit(installation, load, commit));
   const places = all.filter(({ service }) => options.matrix === 'full' || service === 'executor');
   for (const { service, name } of places)
     applied.push(await stopAt(installation, load, options.mode === 'stack' ? service : 'all-in-one', name));

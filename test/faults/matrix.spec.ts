@@ -2,7 +2,7 @@ import path from 'node:path';
 import { freshDatabase, type FreshDatabase } from '../../libs/persistence/testing/fresh-database.ts';
 import { faultRun } from './fault-run.ts';
 import { openInstallation, type Installation } from './installation.ts';
-import { cutCommit, killAtEachPlace, SCHEMAS_THAT_COMMIT, stopAt } from './matrix.ts';
+import { cutCommit, killAtEachPlace, COMMITS, stopAt } from './matrix.ts';
 import { placesOf } from './places.ts';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -43,7 +43,7 @@ describe('embedded: one process that is killed at named places, with all classes
       installation,
       async (load) => {
         const applied = [];
-        for (const schema of SCHEMAS_THAT_COMMIT) applied.push(await cutCommit(installation, load, schema));
+        for (const commit of COMMITS) applied.push(await cutCommit(installation, load, commit));
         for (const place of ['executor.after-intent', 'executor.after-answer', 'executor.before-outcome'])
           applied.push(await stopAt(installation, load, 'all-in-one', place));
         return applied;

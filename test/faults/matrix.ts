@@ -55,14 +55,29 @@ export async function stopAt(
 }
 
 /** The commit was carried out, and its answer never came: to find out is the only way on. */
-export async function cutCommit(installation: Installation, load: Load, schema: string): Promise<Applied> {
+export async function cutCommit(installation: Installation, load: Load, commit: Commit): Promise<Applied> {
+  const { schema, statement } = commit;
   const before = installation.proxy.cuts;
-  installation.proxy.cutNext(schema);
+  installation.proxy.cutNext(schema, statement);
   const reached = await waitFor(() => installation.proxy.cuts > before, REACH_MS);
   const since = performance.now();
   const recoveryMs = reached ? await recovery(installation, load, since, null) : null;
-  return { target: schema, fault: 'connection cut in mid-commit', reached, recoveryMs };
+  const target = statement ? `${schema}: ${statement}` : schema;
+  return { target, fault: 'connection cut in mid-commit', reached, recoveryMs };
 }
 
-/** The executor's intents and outcomes are one statement each, without a COMMIT that could be cut. */
-export const SCHEMAS_THAT_COMMIT = ['orchestrator', 'policy', 'model_adapter', 'telemetry'] as const;
+/** A schema's COMMIT, or the statement that is a commit of its own. */
+export interface Commit {
+  readonly schema: string;
+  readonly statement?: string;
+}
+
+/** The executor's intents and outcomes are one statement each. */
+export const COMMITS: readonly Commit[] = [
+  { schema: 'orchestrator' },
+  { schema: 'policy' },
+  { schema: 'executor', statement: 'journal-intend' },
+  { schema: 'executor', statement: 'journal-settle' },
+  { schema: 'model_adapter' },
+  { schema: 'telemetry' },
+];

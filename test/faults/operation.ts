@@ -1,5 +1,8 @@
-/** What the contract says about repeating a call whose answer was lost; reads, and writes that a person must approve. */
-export const CLASSES = ['key', 'natural', 'none', 'read', 'approved'] as const;
+/**
+ * What the contract says about a call whose answer was lost: repeat it (`key`, `natural`), ask what became of it
+ * (`reconcile`), neither (`none`); reads, and writes that a person must approve.
+ */
+export const CLASSES = ['key', 'natural', 'none', 'read', 'approved', 'reconcile'] as const;
 export type ToolClass = (typeof CLASSES)[number];
 
 export interface Told {

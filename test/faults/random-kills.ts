@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { recovery, type Applied } from './fault-run.ts';
 import type { Installation } from './installation.ts';
 import type { Load } from './load.ts';
-import { cutCommit, SCHEMAS_THAT_COMMIT } from './matrix.ts';
+import { cutCommit, COMMITS } from './matrix.ts';
 
 /** What stands beside the services and may be killed, too. */
 export interface Machinery {
@@ -45,7 +45,7 @@ export async function killAtRandom(installation: Installation, load: Load, optio
     await pause(Math.max(0, EVERY_MS - (performance.now() - since)));
 
     async function apply(): Promise<Applied> {
-      if (target.kind === 'cut') return cutCommit(installation, load, pick(SCHEMAS_THAT_COMMIT));
+      if (target.kind === 'cut') return cutCommit(installation, load, pick(COMMITS));
       const at = performance.now();
       if (target.kind === 'service') {
         const pid = installation.pid(target.name);
