@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { verifyOverHttp } from '#audit';
 import { until } from '../../libs/runtime/testing/service-harness.ts';
 import type { SinkState } from './effect-sink.ts';
 import { ask, type System } from './system.ts';
@@ -6,6 +7,12 @@ import { ask, type System } from './system.ts';
 interface Answer {
   readonly ok: boolean;
   readonly error?: { readonly code: string; readonly message: string };
+}
+
+const TOOL_CHANGED = 'dev.countersign.tool.changed.v1';
+interface AuditRecord {
+  readonly type: string;
+  readonly data: Readonly<Record<string, string | null>>;
 }
 
 /** Tools that come and go while all services run; the same in every mode. */
@@ -38,6 +45,20 @@ export function publishingSuite(system: () => System, sink: () => SinkState): vo
   const call = async (item: string): Promise<Answer> => {
     const body = { tool: `probe.${name}`, arguments: { item }, taskId: `task-${item}` };
     return (await ask<Answer>(system(), 'alice', 'POST', '/v1/calls', body, { prefer: 'wait=30' })).body;
+  };
+  const readAll = async <T>(path: string, person: string): Promise<T[]> => {
+    const items: T[] = [];
+    for (let after = ''; ;) {
+      const { body } = await ask<{ items: T[]; next: string | null }>(
+        system(),
+        person,
+        'GET',
+        `${path}?limit=500${after}`,
+      );
+      items.push(...body.items);
+      if (body.next === null) return items;
+      after = `&after=${body.next}`;
+    }
   };
   const stand = (verb: string) =>
     ask(system(), 'pat', 'POST', `/v1/tools/probe.${name}/${verb}`, { reason: 'it stores the wrong items' });
@@ -79,6 +100,27 @@ export function publishingSuite(system: () => System, sink: () => SinkState): vo
       expect((await stand('release')).status).toBe(200);
       await until(async () => (await call(`${name}-d`)).ok);
       expect(sink().byItem[`${name}-d`]).toMatchObject({ applied: 1 });
+    });
+
+    it('each of these changes is a record of the audit: who, which content, and not why; the ledgers verify (G11)', async () => {
+      const expected = ['published', 'quarantined', 'released'];
+      const records = await until(async () => {
+        const pages = await readAll<AuditRecord>('/v1/audit', 'ann');
+        const found = pages.filter(({ type, data }) => type === TOOL_CHANGED && data.tool?.startsWith(`probe.${name}`));
+        return found.length === expected.length ? found : null;
+      });
+      const history = await ask<{ items: { change: string; by: string }[] }>(
+        system(),
+        'ann',
+        'GET',
+        `/v1/tools/probe.${name}/changes`,
+      );
+      expect(history.body.items.map(({ change }) => change).reverse()).toEqual(expected);
+      for (const { data } of records) expect(data).toMatchObject({ principal: 'user:pat', run_id: null });
+      expect(records.map(({ data }) => data.change).sort()).toEqual(expected);
+      expect(JSON.stringify(records)).not.toContain('the wrong items');
+      const report = await verifyOverHttp({ baseUrl: system().gateway, token: 'dev.dev.ann.auditor' });
+      expect(report.faults).toEqual([]);
     });
   });
 }

@@ -17,6 +17,7 @@ import { RunViews } from './adapters/run-views.ts';
 import { StreamSweeper } from './adapters/stream-sweeper.worker.ts';
 import { StandingDesk } from './adapters/standing-desk.ts';
 import { ToolCatalogue } from './adapters/tool-catalogue.ts';
+import { toolChangeOutlet } from './adapters/tool-change-outlet.ts';
 import { ToolPublisher } from './adapters/tool-publisher.ts';
 import { UnknownDesk } from './adapters/unknown-desk.ts';
 import { Watchers } from './adapters/watchers.ts';
@@ -58,15 +59,21 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
     name: 'gateway',
     settings: gatewaySettings,
     migrations: new URL('./migrations/', import.meta.url),
-    async open({ settings, database, bus, reads, clock, log, instance }) {
+    async open({ settings, database, outbox, bus, reads, clock, log, instance }) {
       const keysFile = settings.COUNTERSIGN_API_KEYS_FILE;
       const keyFile = keysFile === undefined ? null : await KeyFile.open(keysFile, log);
       checkAccessSettings(settings.COUNTERSIGN_DEV, settings.COUNTERSIGN_HTTP_HOST, keyFile !== null);
       const rate = new RateLimit(settings.COUNTERSIGN_GATEWAY_RATE_PER_S, settings.COUNTERSIGN_GATEWAY_RATE_BURST);
-      const store = new ContractStore(database);
-      const shelf = new ToolShelf(database);
+      const changes = toolChangeOutlet(outbox, clock, (staged) => outbox.emit(staged));
+      const store = new ContractStore(database, changes);
+      const shelf = new ToolShelf(database, changes);
       const workspaces = await Promise.all(settings.COUNTERSIGN_WORKSPACES.map(loadWorkspace));
-      const agents = await publishWorkspaces(workspaces, settings.COUNTERSIGN_DEV_TENANT, store);
+      // Nobody listens on the bus yet: what this tells is sent when the outbox starts.
+      const early = new ContractStore(
+        database,
+        toolChangeOutlet(outbox, clock, () => undefined),
+      );
+      const agents = await publishWorkspaces(workspaces, settings.COUNTERSIGN_DEV_TENANT, early);
       const watchers = new Watchers();
       const streams = new RunStreams({
         perCaller: settings.COUNTERSIGN_GATEWAY_STREAMS_PER_CALLER,

@@ -27,6 +27,7 @@ export function telemetryConsumers(options: TelemetryOptions): ConsumerSpec[] {
       TOPICS.callRejected,
       TOPICS.callDecided,
       TOPICS.runEvents,
+      TOPICS.registryChanges,
       ...pools.flatMap((pool) => [settledTopic(pool), returnedTopic(pool)]),
     ],
     from: 'earliest',

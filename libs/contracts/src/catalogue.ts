@@ -3,6 +3,7 @@ import { APPROVAL_ROWS } from './catalogue/approval.rows.ts';
 import { CALL_ROWS } from './catalogue/call.rows.ts';
 import { MODEL_ROWS } from './catalogue/model.rows.ts';
 import type { CatalogueRow } from './catalogue/catalogue-row.ts';
+import { REGISTRY_ROWS } from './catalogue/registry.rows.ts';
 import { RUN_ROWS } from './catalogue/run.rows.ts';
 import { UNKNOWN_ROWS } from './catalogue/unknown.rows.ts';
 import { STANDING_ROWS } from './catalogue/standing.rows.ts';
@@ -17,6 +18,7 @@ export const CATALOGUE = {
   ...APPROVAL_ROWS,
   ...UNKNOWN_ROWS,
   ...STANDING_ROWS,
+  ...REGISTRY_ROWS,
 } as const satisfies Record<string, CatalogueRow>;
 
 export type MessageType = keyof typeof CATALOGUE;

@@ -10,6 +10,7 @@ export const TOPICS = {
   callDecided: 'call.decided',
   approvalCommands: 'approval.commands',
   policyCommands: 'policy.commands',
+  registryChanges: 'registry.changes',
   auditEvents: 'audit.events',
 } as const;
 

@@ -13,6 +13,7 @@ import {
   type StandingContract,
 } from './queries/select-published.query.ts';
 import { selectVersions } from './queries/select-versions.query.ts';
+import { untold, type ToolChanges } from './tool-changes.port.ts';
 
 /** Live tools of one tenant. */
 const MAX_TOOLS = 10_000;
@@ -20,13 +21,16 @@ const MAX_TOOLS = 10_000;
 /**
  * The registry's tables; they lie in the gateway's schema and only the gateway uses this class.
  * R1 a published version never changes; R2 publishing the same again changes nothing;
- * R3 a tool's live version is the highest one published.
+ * R3 a tool's live version is the highest one published;
+ * R4 what is new is told in its own commit.
  */
 export class ContractStore {
   readonly #database: Database;
+  readonly #changes: ToolChanges;
 
-  constructor(database: Database) {
+  constructor(database: Database, changes: ToolChanges = untold) {
     this.#database = database;
+    this.#changes = changes;
   }
 
   /** @throws CountersignError INVALID_ARGS (not publishable), IDEMPOTENCY_CONFLICT (the version stands with other content) */
@@ -51,17 +55,19 @@ export class ContractStore {
     const rows = [...new Map(published.map((p) => [toolKey(p.contract), toRow(p)])).entries()]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([, row]) => row);
-    const added = await this.#database.transaction(async (tx) => {
-      const added = await insertVersions(tx, tenant, rows, publisher);
+    const { added, tell } = await this.#database.transaction(async (tx) => {
+      const changes = await insertVersions(tx, tenant, rows, publisher);
       refuseConflicts(published, await selectVersions(tx, tenant, rows));
       await raiseLiveVersions(
         tx,
         tenant,
         rows.map((r) => r.tool),
       );
-      if (added.size > 0) await raiseRevision(tx, tenant);
-      return added;
+      if (changes.length > 0) await raiseRevision(tx, tenant);
+      const added = new Set(changes.map(({ tool, version }) => `${tool}@${version}`));
+      return { added, tell: await this.#changes.stage(tx, tenant, changes) };
     });
+    tell();
     return published.map((one) => ({ ...one, added: added.has(toolKey(one.contract)) }));
   }
 

@@ -5,4 +5,5 @@ export * from './contract.store.ts';
 export * from './validator.ts';
 export * from './diff/index.ts';
 export * from './quarantine.ts';
+export * from './tool-changes.port.ts';
 export * from './tool-shelf.store.ts';

@@ -1,6 +1,6 @@
 import { toolName, type ToolContract } from '#contracts';
 import { CountersignError } from '#kernel';
-import type { Database } from '#persistence';
+import type { Database, Tx } from '#persistence';
 import { checkPublishable } from './check-publishable.ts';
 import { contractDigest } from './contract-digest.ts';
 import type { QuarantinedTool } from './quarantine.ts';
@@ -8,12 +8,12 @@ import { insertVersions } from './queries/insert-versions.query.ts';
 import { raiseLiveVersions } from './queries/raise-live-versions.query.ts';
 import { raiseRevision } from './queries/raise-revision.query.ts';
 import type { Standing } from './queries/select-published.query.ts';
+import { untold, type ToolHistoryEntry, type ToolChanges } from './tool-changes.port.ts';
 import * as shelf from './queries/tool-shelf.query.ts';
 
-export type { ToolPlace, ToolReview } from './queries/tool-shelf.query.ts';
+export type { ToldChange, ToolPlace, ToolReview } from './queries/tool-shelf.query.ts';
 
 const MAX_REVIEWS = 1_000;
-const CHANGE = { quarantined: 'quarantined', deprecated: 'deprecated' } as const;
 
 export interface Proposer {
   readonly tenant: string;
@@ -30,15 +30,17 @@ export interface ReviewAnswer {
 
 /**
  * What becomes of tools after, and before, they are published; beside `ContractStore`, in the gateway's schema.
- * S1 every change stands in the tool's history with who made it and why, in its own commit;
+ * S1 every change stands in the tool's history with who made it and why, in its own commit, and is told in it;
  * S2 a quarantined tool is no tool for anyone until a person releases it, whatever is published meanwhile;
  * S3 what a reviewer approves is the content that was looked at, and never the reviewer's own.
  */
 export class ToolShelf {
   readonly #database: Database;
+  readonly #changes: ToolChanges;
 
-  constructor(database: Database) {
+  constructor(database: Database, changes: ToolChanges = untold) {
     this.#database = database;
+    this.#changes = changes;
   }
 
   /**
@@ -47,11 +49,13 @@ export class ToolShelf {
    * @throws CountersignError NOT_FOUND when the tenant has no such tool or version
    */
   setStanding(place: shelf.ToolPlace, standing: Standing | null, by: string, reason: string): Promise<boolean> {
-    return this.#database.transaction(async (tx) => {
-      if (!(await shelf.isPublished(tx, place))) throw noSuch();
+    return this.#telling(place.tenant, async (tx, tell) => {
+      const published = await shelf.findPublished(tx, place);
+      if (!published) throw noSuch();
       const changed = await shelf.setStanding(tx, place, standing);
       if (!changed) return false;
-      await shelf.insertChange(tx, place, standing === null ? 'released' : CHANGE[standing], by, reason);
+      const digest = place.version === '' ? null : published.digest;
+      tell(await shelf.insertChange(tx, place, { change: standing ?? 'released', digest, by, reason }));
       await raiseRevision(tx, place.tenant);
       return true;
     });
@@ -71,11 +75,16 @@ export class ToolShelf {
     checkPublishable(contract);
     const digest = contractDigest(contract);
     const place = { tenant, tool: toolName(contract), version: contract.version };
-    await this.#database.transaction(async (tx) => {
+    await this.#telling(tenant, async (tx, tell) => {
       const isNew = await shelf.putReview(tx, place, { digest, contract, author: by, change });
-      if (isNew) await shelf.insertChange(tx, place, 'proposed', by, null);
+      if (isNew) tell(await shelf.insertChange(tx, place, { change: 'proposed', digest, by, reason: null }));
     });
     return digest;
+  }
+
+  /** Newest first. @param before a change's number; null = from the newest on */
+  changes(place: shelf.ToolPlace, before: number | null, limit: number): Promise<shelf.ToldChange[]> {
+    return shelf.selectChanges(this.#database, place, before, limit);
   }
 
   reviews(tenant: string): Promise<shelf.ToolReview[]> {
@@ -88,7 +97,7 @@ export class ToolShelf {
    */
   review({ tenant, by }: Proposer, tool: string, version: string, answer: ReviewAnswer): Promise<shelf.ToolReview> {
     const place = { tenant, tool, version };
-    return this.#database.transaction(async (tx) => {
+    return this.#telling(tenant, async (tx, tell) => {
       const review = await shelf.holdReview(tx, place);
       if (!review) throw new CountersignError('NOT_FOUND', 'No such version waits for a review');
       if (review.author === by)
@@ -100,20 +109,36 @@ export class ToolShelf {
         });
       }
       await shelf.removeReview(tx, place);
-      await shelf.insertChange(tx, place, answer.decision === 'approve' ? 'approved' : 'rejected', by, answer.reason);
+      const change = answer.decision === 'approve' ? 'approved' : 'rejected';
+      tell(await shelf.insertChange(tx, place, { change, digest: review.digest, by, reason: answer.reason }));
       if (answer.decision === 'approve') {
         const row = { tool, version, digest: review.digest, body: JSON.stringify(review.contract) };
         const added = await insertVersions(tx, tenant, [row], review.author);
-        if (added.size === 0)
+        if (added.length === 0)
           throw new CountersignError(
             'CONTRACT_CHANGED',
             `${tool}@${version} was published meanwhile; raise the version`,
           );
+        tell(...added);
         await raiseLiveVersions(tx, tenant, [tool]);
         await raiseRevision(tx, tenant);
       }
       return review;
     });
+  }
+
+  /** What `work` tells goes out when its transaction is committed. */
+  async #telling<T>(
+    tenant: string,
+    work: (tx: Tx, tell: (...made: ToolHistoryEntry[]) => void) => Promise<T>,
+  ): Promise<T> {
+    const { done, emit } = await this.#database.transaction(async (tx) => {
+      const made: ToolHistoryEntry[] = [];
+      const done = await work(tx, (...changes) => void made.push(...changes));
+      return { done, emit: await this.#changes.stage(tx, tenant, made) };
+    });
+    emit();
+    return done;
   }
 }
 

@@ -111,5 +111,13 @@ export interface ToolView {
   readonly output?: unknown;
 }
 
+export interface ToolChangeView {
+  readonly version: string | null;
+  readonly change: string;
+  readonly by: string;
+  readonly reason: string | null;
+  readonly at: string;
+}
+
 const ENDED: ReadonlySet<string> = new Set(['completed', 'stopped', 'failed', 'budget_exhausted', 'cancelled']);
 export const isEnded = (run: RunView): boolean => ENDED.has(run.status);

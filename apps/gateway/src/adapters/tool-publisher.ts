@@ -115,6 +115,23 @@ export class ToolPublisher {
     return namedDiff(from, to);
   }
 
+  /** What became of a tool, newest first. @throws HttpProblem 404 */
+  async changes(
+    caller: Caller,
+    name: string,
+    { limit, after }: { readonly limit: number; readonly after: string | undefined },
+  ): Promise<{ readonly items: readonly object[]; readonly next: string | null }> {
+    const { tool, version } = this.#asked(caller, name);
+    const place = { tenant: caller.tenant, tool, version: version ?? '' };
+    const found = await this.#parts.shelf.changes(place, after === undefined ? null : Number(after), limit + 1);
+    if (found.length === 0 && after === undefined) throw notFound('tool');
+    const items = found.slice(0, limit);
+    return {
+      items: items.map((change) => ({ ...change, version: change.version === '' ? null : change.version })),
+      next: found.length > limit ? String(items.at(-1)!.changeNo) : null,
+    };
+  }
+
   /** What waits for a reviewer, each with its diff against what is live. */
   async reviews(caller: Caller): Promise<(ToolReview & { readonly diff: NamedDiff | null })[]> {
     const { shelf, store } = this.#parts;

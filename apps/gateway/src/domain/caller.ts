@@ -48,6 +48,9 @@ export const PUBLISHERS = [ROLES.toolPublisher, ROLES.tenantAdmin] as const;
 /** Who may stop the use of a tool at once. */
 export const TOOL_KEEPERS = [ROLES.toolPublisher, ROLES.operator, ROLES.tenantAdmin] as const;
 
+/** Who may see what became of a tool, and why. */
+export const TOOL_HISTORIANS = [ROLES.toolPublisher, ...AUDIT_READERS] as const;
+
 export const hasRole = (caller: Caller, roles: readonly string[]): boolean =>
   caller.principal.roles.some((role) => roles.includes(role));
 

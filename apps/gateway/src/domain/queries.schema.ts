@@ -50,6 +50,8 @@ export const callsQuerySchema = z.strictObject({
 
 export const unknownsQuerySchema = z.strictObject({ limit: limit(200), after });
 
+export const toolChangesQuerySchema = z.strictObject({ limit: limit(200), after });
+
 export const APPROVAL_STATUSES = [
   'pending',
   'approved',

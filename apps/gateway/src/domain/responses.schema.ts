@@ -13,6 +13,7 @@ import {
   runStatusSchema,
   COMPENSATION_STATUSES,
   TAKEN_BACK_STATUSES,
+  TOOL_CHANGES,
   SETTLED_STATUSES,
 } from '#contracts';
 import { ERROR_CODE_NAMES } from '#kernel';
@@ -275,6 +276,16 @@ export const toolReviewSchema = z.looseObject({
   proposedAt: time,
   diff: toolDiffSchema.nullable().describe('Against the live version; null = there is none.'),
   contract: z.looseObject({}),
+});
+export const toolChangeSchema = z.looseObject({
+  changeNo: z.int(),
+  tool: z.string(),
+  version: z.string().nullable().describe('null = all versions.'),
+  change: z.enum(TOOL_CHANGES),
+  digest: digestSchema.nullable().describe('Of the contract; null = all versions.'),
+  by: z.string().describe('Id of who did it; `workspace` = it was published from a workspace at the start.'),
+  reason: z.string().nullable(),
+  at: time,
 });
 export const reviewedToolSchema = z.looseObject({
   tool: z.string(),

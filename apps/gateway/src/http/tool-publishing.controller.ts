@@ -2,13 +2,14 @@ import { Controller, Get, HttpCode, Inject, Param, Post, Put, Req, Res } from '@
 import { CountersignError, type ErrorDetail, type JsonLimits } from '#kernel';
 import type { Standing } from '#registry';
 import type { ToolPublisher } from '../adapters/tool-publisher.ts';
-import { PUBLISHERS, TOOL_KEEPERS } from '../domain/caller.ts';
-import { diffQuerySchema } from '../domain/queries.schema.ts';
+import { PUBLISHERS, TOOL_HISTORIANS, TOOL_KEEPERS } from '../domain/caller.ts';
+import { diffQuerySchema, toolChangesQuerySchema } from '../domain/queries.schema.ts';
 import { contractSchema, parseShape, standingSchema } from '../domain/requests.schema.ts';
 import type { Access } from './access.ts';
 import { answerTagged } from './entity-tag.ts';
 import type { HttpReply, HttpRequest } from './http-request.ts';
 import { readBody } from './read-body.ts';
+import { readPageQuery } from './read-query.ts';
 import { ACCESS, BODY_LIMITS, PUBLISHER } from './tokens.ts';
 
 /** Puts tools into use, compares them, and takes them out of it. */
@@ -59,6 +60,14 @@ export class ToolPublishingController {
     const caller = this.#access.identify(request);
     const { against } = parseShape(diffQuerySchema, request.query, 'The query has the wrong shape');
     return answerTagged(request.headers, reply, await this.#publisher.diff(caller, name, against));
+  }
+
+  @Get(':name/changes')
+  async changes(@Req() request: HttpRequest, @Param('name') name: string): Promise<object> {
+    const caller = this.#access.require(request, ...TOOL_HISTORIANS);
+    const list = `tool-changes ${name}`;
+    const { limit, after, show } = readPageQuery(request, list, toolChangesQuerySchema, /^[1-9]\d{0,14}$/);
+    return show(await this.#publisher.changes(caller, name, { limit, after }), (change) => change);
   }
 
   @Post(':name/quarantine')

@@ -1,4 +1,5 @@
 import type { ToolContract } from '#contracts';
+import { digestText } from '#kernel';
 import { contractDigest } from '#registry';
 import { sampleContract } from '../../../../libs/registry/testing/sample-contract.ts';
 import { until } from '../../../../libs/runtime/testing/service-harness.ts';
@@ -131,6 +132,69 @@ describe('publishing a tool over the API', () => {
     await gateway.request('POST', `/v1/tools/desk.${tool.name}/deprecate`, { as: PAT, body });
     expect((await gateway.request('GET', `/v1/tools/desk.${tool.name}`)).body.deprecated).toBe(true);
     expect((await start(gateway, `desk.${tool.name}`)).status).toBe(202);
+  });
+
+  it('its history says who did what and why, newest first, in pages; each change is told once, without the why (G11)', async () => {
+    const tool = fresh();
+    const name = `desk.${tool.name}`;
+    await put(gateway, tool);
+    const reason = 'it writes to the wrong place';
+    const stand = (verb: string, of = name) =>
+      gateway.request('POST', `/v1/tools/${of}/${verb}`, { as: PAT, body: { reason } });
+    await stand('quarantine', `${name}@1.0.0`);
+    await stand('quarantine', `${name}@1.0.0`);
+    await stand('deprecate');
+    const changes = (query = '', as = PAT) => gateway.request('GET', `/v1/tools/${name}/changes${query}`, { as });
+    const { body } = await changes();
+    const digest = contractDigest(tool);
+    expect(body.items).toMatchObject([
+      { change: 'deprecated', version: null, digest: null, by: 'user:pat', reason },
+      { change: 'quarantined', version: '1.0.0', digest, by: 'user:pat', reason },
+      { change: 'published', version: '1.0.0', digest, by: 'user:pat', reason: null },
+    ]);
+    const first = (await changes('?limit=2')).body;
+    const rest = (await changes(`?limit=2&after=${first.next}`)).body;
+    expect([...first.items, ...rest.items]).toEqual(body.items);
+    expect(rest.next).toBeNull();
+    expect((await changes('', 'dev.other.eve.auditor')).status).toBe(404);
+    expect((await changes('', 'dev.dev.alice.agent')).status).toBe(403);
+    await gateway.service.settle();
+    const told = gateway.service.published.filter(({ message }) => (message.data as { tool?: string }).tool === name);
+    expect(told.map(({ raw, message }) => [raw.topic, raw.key, message.type, message.data])).toEqual(
+      [...body.items].reverse().map(({ changeNo, version, change, digest, by, reason }) => [
+        'registry.changes',
+        'dev',
+        'ToolChanged',
+        {
+          changeNo,
+          tool: name,
+          version,
+          change,
+          digest,
+          by,
+          reasonDigest: reason === null ? null : digestText('reason/v1', reason),
+        },
+      ]),
+    );
+  });
+
+  it('what a workspace publishes at the start is told when the bus runs, and only once (G4)', async () => {
+    const second = await openGateway();
+    try {
+      const told = (): number =>
+        second.service.published.filter(({ message }) => message.type === 'ToolChanged').length;
+      expect(told()).toBe(0);
+      await second.service.outbox.sweep({ all: true });
+      await second.service.settle();
+      expect(told()).toBeGreaterThan(0);
+      const again = await openGateway({ url: second.service.url });
+      await again.service.outbox.sweep({ all: true });
+      await again.service.settle();
+      expect(again.service.published).toEqual([]);
+      await again.close();
+    } finally {
+      await second.close();
+    }
   });
 
   it('another gateway sees it without being asked to', async () => {

@@ -15,6 +15,8 @@ create table tool_change (
   version text not null default '',
   change text not null
     check (change in ('published', 'quarantined', 'deprecated', 'released', 'proposed', 'approved', 'rejected')),
+  -- of the contract; null = all versions
+  digest text,
   changed_by text not null,
   reason text,
   changed_at timestamptz not null default now()

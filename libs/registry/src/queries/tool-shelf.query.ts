@@ -1,6 +1,7 @@
 import type { ToolContract } from '#contracts';
 import type { Sql } from '#persistence';
 import type { QuarantinedTool } from '../quarantine.ts';
+import type { ToolHistoryEntry } from '../tool-changes.port.ts';
 import type { Standing } from './select-published.query.ts';
 
 /** One version of a tool, or with '' all of them. */
@@ -11,13 +12,17 @@ export interface ToolPlace {
   readonly version: string;
 }
 
-export async function isPublished(sql: Sql, { tenant, tool, version }: ToolPlace): Promise<boolean> {
-  const rows = await sql.query({
-    name: 'is-published',
-    text: `select 1 from tool_version where tenant = $1 and tool = $2 and $3 in ('', version) limit 1`,
+/** One published version there; null = none. */
+export async function findPublished(
+  sql: Sql,
+  { tenant, tool, version }: ToolPlace,
+): Promise<{ readonly digest: string } | null> {
+  const rows = await sql.query<{ digest: string }>({
+    name: 'find-published',
+    text: `select digest from tool_version where tenant = $1 and tool = $2 and $3 in ('', version) limit 1`,
     values: [tenant, tool, version],
   });
-  return rows.length > 0;
+  return rows[0] ?? null;
 }
 
 /** @returns whether it is another than it was */
@@ -40,20 +45,39 @@ export async function setStanding(sql: Sql, place: ToolPlace, standing: Standing
   return changed > 0;
 }
 
-export type ChangeName = 'published' | 'quarantined' | 'deprecated' | 'released' | 'proposed' | 'approved' | 'rejected';
-
 export async function insertChange(
   sql: Sql,
   { tenant, tool, version }: ToolPlace,
-  change: ChangeName,
-  by: string,
-  reason: string | null,
-): Promise<void> {
-  await sql.change({
+  change: Pick<ToolHistoryEntry, 'change' | 'digest' | 'by' | 'reason'>,
+): Promise<ToolHistoryEntry> {
+  const rows = await sql.query<{ changeNo: number }>({
     name: 'insert-tool-change',
-    text: `insert into tool_change (tenant, tool, version, change, changed_by, reason) values ($1, $2, $3, $4, $5, $6)`,
-    values: [tenant, tool, version, change, by, reason],
+    text: `insert into tool_change (tenant, tool, version, change, digest, changed_by, reason)
+           values ($1, $2, $3, $4, $5, $6, $7) returning change_no as "changeNo"`,
+    values: [tenant, tool, version, change.change, change.digest, change.by, change.reason],
   });
+  return { ...change, tool, version, changeNo: rows[0]!.changeNo };
+}
+
+/** Newest first. @param version '' = of all versions. @param before a change's number; null = from the newest on */
+export const selectChanges = (
+  sql: Sql,
+  { tenant, tool, version }: ToolPlace,
+  before: number | null,
+  limit: number,
+): Promise<ToldChange[]> =>
+  sql.query<ToldChange & { readonly [key: string]: unknown }>({
+    name: 'select-tool-changes',
+    text: `select change_no as "changeNo", tool, version, change, digest, changed_by as by, reason, changed_at as at
+             from tool_change
+            where tenant = $1 and tool = $2 and ($3 = '' or version in ('', $3))
+              and ($4::bigint is null or change_no < $4)
+            order by change_no desc limit $5`,
+    values: [tenant, tool, version, before, limit],
+  });
+
+export interface ToldChange extends ToolHistoryEntry {
+  readonly at: Date;
 }
 
 /** Of all tenants: policy and the executors hold it in memory. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { CliConfig } from '../../cli.config.ts';
+import { addToolChanges } from './list-tool-changes.command.ts';
 import { addDiffTool } from './diff-tool.command.ts';
 import { addListTools } from './list-tools.command.ts';
 import { addPublishTool } from './publish-tool.command.ts';
@@ -12,6 +13,15 @@ export function addTools(program: Command, config: CliConfig): void {
     .command('tools')
     .helpCommand(false)
     .description('see, publish, compare, review and stop the tools of the tenant');
-  for (const add of [addListTools, addShowTool, addPublishTool, addDiffTool, addReviews, addReviewTool, addStandings])
+  for (const add of [
+    addListTools,
+    addShowTool,
+    addPublishTool,
+    addDiffTool,
+    addToolChanges,
+    addReviews,
+    addReviewTool,
+    addStandings,
+  ])
     add(group, config);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PUBLISHERS, TOOL_KEEPERS } from '../../domain/caller.ts';
+import { PUBLISHERS, TOOL_HISTORIANS, TOOL_KEEPERS } from '../../domain/caller.ts';
 import * as query from '../../domain/queries.schema.ts';
 import * as request from '../../domain/requests.schema.ts';
 import * as response from '../../domain/responses.schema.ts';
@@ -50,6 +50,18 @@ export const TOOL_PUBLISHING_ROUTES: readonly ApiRoute[] = [
     query: query.diffQuerySchema,
     requestHeaders: [ifNoneMatch],
     responses: { ...resource('The changes.', response.toolDiffSchema), ...problems('query', 'missing') },
+  },
+  {
+    method: 'GET',
+    path: '/v1/tools/{name}/changes',
+    operationId: 'listToolChanges',
+    tag: 'tools',
+    summary:
+      'What became of a tool: who published, reviewed, stopped or released which content, and why. Newest first.',
+    roles: TOOL_HISTORIANS,
+    params: named,
+    query: query.toolChangesQuerySchema,
+    responses: { 200: json('A page.', response.page(response.toolChangeSchema)), ...problems('query', 'missing') },
   },
   standing(
     'quarantineTool',
