@@ -10,7 +10,7 @@ export function messagesPage(): string {
   const [objects, values] = [shapes.filter(([, s]) => s.properties), shapes.filter(([, s]) => !s.properties)];
   return page(
     'Messages',
-    'Services talk by these messages alone. Each is JSON: an envelope around `data`. The key of a record is the callId or the runId. A consumer ignores fields that it does not know; a newer version than it knows goes to the dead letters.',
+    'Services talk by these messages alone. Each is JSON: an envelope around `data`. The key of a record is the callId, the runId or the tenant. A consumer ignores fields that it does not know; a newer version than it knows goes to the dead letters.',
     table(['message', 'kind', 'topic', 'meaning'], messages.map(overviewRow)),
     '## Envelope',
     fieldTable(envelope),
