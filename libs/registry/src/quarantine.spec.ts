@@ -33,7 +33,7 @@ describe('the quarantined tools in memory', () => {
   });
 
   it('many calls cost one question, and none while the list is young', async () => {
-    await Promise.all(Array.from({ length: 50 }, () => quarantine.ready()));
+    await Promise.all(Array.from({ length: 50 }, async () => quarantine.ready()));
     now = 9_000;
     expect(quarantine.ready()).toBeUndefined();
     expect(reads).toBe(1);
