@@ -3,6 +3,7 @@ export * from './audit/ledger-name.ts';
 export * from './audit/record-digest.ts';
 export * from './calls-digest.ts';
 export * from './catalogue.ts';
+export * from './change-kinds.ts';
 export * from './envelope.schema.ts';
 export * from './message.ts';
 export * from './messages/approval.schema.ts';

@@ -1,6 +1,6 @@
 import type { ToolContract } from '#contracts';
 import type { ErrorDetail } from '#kernel';
-import type { ChangeKind } from '#registry';
+import type { ChangeKind } from '#contracts';
 
 /** `first`: the tool had no version before. */
 export type Change = ChangeKind | 'first';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  CHANGE_KINDS,
   callErrorSchema,
   callIdSchema,
   cancellationSchema,
@@ -17,7 +18,6 @@ import {
   SETTLED_STATUSES,
 } from '#contracts';
 import { ERROR_CODE_NAMES } from '#kernel';
-import { CHANGE_KINDS } from '#registry';
 import { APPROVAL_STATUSES, OPEN_CALL_STATUSES } from './queries.schema.ts';
 
 /** What the API answers. Objects may gain fields; a client ignores what it does not know. */

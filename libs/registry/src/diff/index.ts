@@ -1,2 +1,2 @@
 export * from './diff-contracts.ts';
-export { CHANGE_KINDS, type ChangeKind, type ToolChange, type ToolDiff } from './tool-change.ts';
+export type { ToolChange, ToolDiff } from './tool-change.ts';

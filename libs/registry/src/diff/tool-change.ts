@@ -1,6 +1,4 @@
-/** From nothing to most: the kind of a whole diff is that of its gravest change. */
-export const CHANGE_KINDS = ['identical', 'text_only', 'compatible', 'narrowing', 'widening', 'effect_change'] as const;
-export type ChangeKind = (typeof CHANGE_KINDS)[number];
+import { CHANGE_KINDS, type ChangeKind } from '#contracts';
 
 /** One difference between two contracts of a tool. */
 export interface ToolChange {
