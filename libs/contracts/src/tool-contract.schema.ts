@@ -89,6 +89,8 @@ const reconcile = z.strictObject({
     .default(86_400_000),
 });
 
+const RESOURCE_FORMS = ['path', 'lower', 'lower_path'] as const;
+
 /** The immutable definition of one tool version; its RFC 8785 digest is the contract digest. */
 export const toolContractSchema = z.strictObject({
   namespace: name,
@@ -137,6 +139,11 @@ export const toolContractSchema = z.strictObject({
     .default({ mode: 'policy', roles: ['approver'], forbidSelf: true, ttlMs: 3_600_000, evidence: [] }),
   /** Templates over the arguments, e.g. `ticket:{ticket_id}`. */
   resources: z.array(z.string().min(1).max(256)).default([]),
+  /**
+   * Argument → how its text is brought to one form in `resources`; absent = as it is written (NFC). `path`: `./a//b/../c` is
+   * `a/c`, and what leads out of its folder is refused; `lower`: case does not matter; `lower_path`: both.
+   */
+  resourceForms: z.record(z.string(), z.enum(RESOURCE_FORMS)).optional(),
   concurrency: z.enum(['parallel', 'per_resource', 'exclusive']).default('parallel'),
   timeoutMs: z.int().min(1).max(600_000).default(10_000),
   retry: z
@@ -189,6 +196,7 @@ export const toolContractSchema = z.strictObject({
 export type ToolContract = z.infer<typeof toolContractSchema>;
 export type ToolContractInput = z.input<typeof toolContractSchema>;
 
+export type ResourceForm = (typeof RESOURCE_FORMS)[number];
 export type Reconcile = NonNullable<ToolContract['reconcile']>;
 
 export const toolName = (contract: Pick<ToolContract, 'namespace' | 'name'>): string =>

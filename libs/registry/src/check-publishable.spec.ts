@@ -47,6 +47,7 @@ describe('publishing refuses (G13)', () => {
     ['/resources', 'required', { concurrency: 'per_resource' }],
     ['/resources/0', 'known', { resources: ['ticket:{ticket_id}'] }],
     ['/resources/0', 'required', { resources: ['day:{due}'] }],
+    ['/resourceForms/summary', 'known', { resourceForms: { summary: 'path' } }],
     ['/idempotency/template', 'known', { idempotency: { mode: 'key', template: '{tasks}', place: { header: 'K' } } }],
     ['/idempotency/template', 'known', { idempotency: { mode: 'key', template: '{arg:id}', place: { header: 'K' } } }],
     [

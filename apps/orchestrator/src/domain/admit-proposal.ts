@@ -74,7 +74,7 @@ export function admitProposal(proposal: Proposal, context: AdmissionContext): Ad
   const args = checked.arguments;
   const evidence = evidenceFaults(contract.evidenceArgument, args, context.sources);
   if (evidence.length > 0) return reject('INVALID_ARGS', 'The evidence is not from what this run has read', evidence);
-  const resources = nameResources(contract.resources, args);
+  const resources = nameResources(contract, args);
   if (!resources.ok) return reject(resources.code, resources.message, resources.details);
   const scope = { tenant: definition.tenant, principalId: context.principal.id, callId, taskId: definition.taskId };
   const key = nameOperation(contract, args, scope);

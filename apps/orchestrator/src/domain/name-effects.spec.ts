@@ -7,9 +7,15 @@ const keyed = (template: string): ToolContract =>
   toolContractSchema.parse({ ...write, idempotency: { mode: 'key', template, place: { header: 'K' } } });
 const scope = { tenant: 'dev', principalId: 'user:alice', callId: 'call_x', taskId: 'task-1' };
 
+const named = (
+  resources: string[],
+  args: Record<string, unknown>,
+  resourceForms?: NonNullable<ToolContract['resourceForms']>,
+) => nameResources({ resources, ...(resourceForms ? { resourceForms } : {}) }, args);
+
 describe('the resources of a call', () => {
   it('are canonical, sorted, each once; a list names each of its items', () => {
-    const resources = nameResources(['ticket:{ids}', 'service:{service}', 'queue'], {
+    const resources = named(['ticket:{ids}', 'service:{service}', 'queue'], {
       ids: ['b', 'a', 'b'],
       service: 'e\u0301',
     });
@@ -17,7 +23,7 @@ describe('the resources of a call', () => {
   });
 
   it('different values never give the same name', () => {
-    const name = (owner: string, repo: string) => nameResources(['repo:{owner}/{repo}'], { owner, repo });
+    const name = (owner: string, repo: string) => named(['repo:{owner}/{repo}'], { owner, repo });
     expect(name('a/b', 'c')).not.toEqual(name('a', 'b/c'));
     expect(name('{repo}', 'c')).toEqual({ ok: true, value: ['repo:%7Brepo%7D/c'] });
   });
@@ -32,12 +38,53 @@ describe('the resources of a call', () => {
     ['one bad item', { id: ['a', null] }, '/id/1', 'template'],
     ['a very long text', { id: 'x'.repeat(600) }, '/id', 'maxLength'],
   ])('%s is refused with its place', (_, args, path, rule) => {
-    expect(nameResources(['ticket:{id}'], args)).toMatchObject({
+    expect(named(['ticket:{id}'], args)).toMatchObject({
       ok: false,
       code: 'INVALID_ARGS',
       details: [{ path, rule }],
     });
   });
+});
+
+describe('G6 the forms of a resource', () => {
+  it.each([
+    ['path', ['n.txt', './n.txt', 'a/../n.txt', './/n.txt', 'n.txt/'], 'n.txt'],
+    ['path', ['/a/b', '//a/./b/', '/a/c/../b'], '/a/b'],
+    ['path', ['.', './', 'a/..'], '.'],
+    ['path', ['e\u0301.txt', '\u00e9.txt'], '\u00e9.txt'],
+    ['lower', ['Ann@Example.org', 'ann@example.ORG'], 'ann@example.org'],
+    ['lower_path', ['./Notes/N.TXT', 'notes/n.txt'], 'notes/n.txt'],
+  ] as const)('%s: %j are one', (form, written, name) => {
+    for (const path of written)
+      expect(named(['file:{path}'], { path }, { path: form })).toEqual({ ok: true, value: [`file:${name}`] });
+  });
+
+  it('what differs stays apart, and a form is for its argument alone', () => {
+    const forms = { path: 'path' } as const;
+    const distinct = ['N.txt', 'n.txt', '/n.txt', 'a/n.txt', 'a\\..\\n.txt', '%2e/n.txt', ' n.txt', '...'];
+    const all = distinct.map((path) => JSON.stringify(named(['file:{path}'], { path }, forms)));
+    expect(new Set(all).size).toBe(distinct.length);
+    expect(named(['file:{path}'], { path: './n.txt' })).toEqual({ ok: true, value: ['file:./n.txt'] });
+    expect(named(['{path}@{branch}'], { path: './a/b', branch: './x' }, forms)).toEqual({
+      ok: true,
+      value: ['a%2Fb@.%2Fx'],
+    });
+  });
+
+  it.each(['..', '../n.txt', 'a/../../n.txt', '/..', './/../n.txt'])(
+    'a path that leads out (%s) is refused',
+    (path) => {
+      expect(named(['file:{path}'], { path }, { path: 'path' })).toMatchObject({
+        ok: false,
+        code: 'INVALID_ARGS',
+        details: [{ path: '/path', rule: 'path' }],
+      });
+      expect(named(['file:{paths}'], { paths: ['a', path] }, { paths: 'lower_path' })).toMatchObject({
+        ok: false,
+        details: [{ path: '/paths/1', rule: 'path' }],
+      });
+    },
+  );
 });
 
 describe('the operation key (G7)', () => {

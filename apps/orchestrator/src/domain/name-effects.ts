@@ -19,10 +19,17 @@ const argumentPath = (name: string): string => `/${name.replaceAll('~', '~0').re
  * What a call touches: canonical, sorted, each once. An optional argument that a template needs and that is absent is
  * INVALID_ARGS: a resource that cannot be named could be neither locked nor judged.
  */
-export function nameResources(templates: readonly string[], args: Readonly<Record<string, unknown>>): Named<string[]> {
+export function nameResources(
+  { resources: templates, resourceForms = {} }: Pick<ToolContract, 'resources' | 'resourceForms'>,
+  args: Readonly<Record<string, unknown>>,
+): Named<string[]> {
   const resources = new Set<string>();
   for (const template of templates) {
-    const rendered = renderTemplate(template, (name) => ({ path: argumentPath(name), value: args[name] }));
+    const rendered = renderTemplate(template, (name) => ({
+      path: argumentPath(name),
+      value: args[name],
+      form: resourceForms[name],
+    }));
     if (!rendered.ok) {
       return {
         ok: false,

@@ -1,4 +1,6 @@
+import type { ResourceForm } from '#contracts';
 import type { ErrorDetail } from '#kernel';
+import { inForm } from './resource-form.ts';
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 /** Control and format characters (which include bidirectional overrides and zero-width ones) and line separators. */
@@ -16,21 +18,24 @@ export type Rendered =
  */
 export function renderTemplate(
   template: string,
-  valueOf: (place: string) => { path: string; value: unknown },
+  valueOf: (place: string) => { path: string; value: unknown; form?: ResourceForm | undefined },
 ): Rendered {
   const places = [...template.matchAll(PLACEHOLDER)].map((match) => match[1]!);
   let texts: string[] = [template];
   for (const place of places) {
-    const { path, value } = valueOf(place);
+    const { path, value, form } = valueOf(place);
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
     if (values.length === 0) return fault(path, 'minItems', 'must name at least one');
     if (values.length * texts.length > MAX_TEXTS) return fault(path, 'maxItems', `names more than ${MAX_TEXTS}`);
     const filled: string[] = [];
     for (const [index, item] of values.entries()) {
       const text = scalarText(item);
+      const at = Array.isArray(value) ? `${path}/${index}` : path;
       const wrong = whatIsWrong(item, text);
-      if (wrong) return fault(Array.isArray(value) ? `${path}/${index}` : path, ...wrong);
-      const safe = places.length > 1 ? text!.replace(/[%:/{}]/g, encodeURIComponent) : text!;
+      if (wrong) return fault(at, ...wrong);
+      const formed = inForm(text!, form);
+      if ('wrong' in formed) return fault(at, ...formed.wrong);
+      const safe = places.length > 1 ? formed.text.replace(/[%:/{}]/g, encodeURIComponent) : formed.text;
       for (const partly of texts) filled.push(partly.replace(`{${place}}`, () => safe));
     }
     texts = filled;

@@ -47,7 +47,7 @@ export function undoCall(run: Run, undone: SettledCall, way: WayBack, env: Env):
       `What the compensation of ${undone.tool} maps does not fit the input of ${way.tool}`,
       checked.details,
     );
-  const resources = nameResources(contract.resources, checked.arguments);
+  const resources = nameResources(contract, checked.arguments);
   if (!resources.ok) return no(resources.code, resources.message, resources.details);
   const approvalTtlMs = contract.approval.mode === 'never' ? 0 : contract.approval.ttlMs;
   const proposal: CallProposed = {

@@ -11,7 +11,7 @@ export function executionFaults(contract: ToolContract): PublishFault[] {
   return [...resourceFaults(contract), ...fenceFaults(contract), ...keyFaults(contract), ...httpFaults(contract)];
 }
 
-function resourceFaults({ resources, concurrency, input }: ToolContract): PublishFault[] {
+function resourceFaults({ resources, resourceForms = {}, concurrency, input }: ToolContract): PublishFault[] {
   const properties = propertiesOf(input);
   const required = Array.isArray(input.required) ? (input.required as unknown[]) : [];
   const faults: PublishFault[] = [];
@@ -32,6 +32,11 @@ function resourceFaults({ resources, concurrency, input }: ToolContract): Publis
       }
     }
   });
+  for (const name of Object.keys(resourceForms)) {
+    if (resources.some((template) => placeholders(template).includes(name))) continue;
+    const message = `is for "${name}", which no resource uses: name the argument in "resources", or remove its form`;
+    faults.push({ path: `/resourceForms/${name}`, rule: 'known', message });
+  }
   return faults;
 }
 
