@@ -160,6 +160,12 @@ export const failedData = (
     error: { code, message: 'It did not work', retryable: false },
   });
 
+/** Unknown, and the runtime itself is finding it out. */
+export const soughtData = (): CallSettled => {
+  const data = failedData('outcome_unknown', 'OUTCOME_UNKNOWN');
+  return { ...data, error: { ...data.error!, humanTakeover: false } };
+};
+
 export const DIGEST = `sha256:${'1'.repeat(64)}`;
 
 export const approvalData = (approvalId: string, decisionNo = 1, expiresAt = '2030-01-01T00:00:00.000Z') => ({

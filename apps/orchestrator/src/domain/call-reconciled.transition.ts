@@ -2,6 +2,7 @@ import type { CallReconciled } from '#contracts';
 import { amendEnd } from './amend-end.ts';
 import { outputOf, takesOutput } from './call.transition.ts';
 import { foldReconciled } from './compensation.ts';
+import { withNews } from './outcome-news.ts';
 import { isOut, isSettled, withCall, type Call, type Run, type SettledCall } from './run-state.ts';
 import type { Env, InputOf, Step } from './saga.types.ts';
 
@@ -10,7 +11,8 @@ import type { Env, InputOf, Step } from './saga.types.ts';
  * - the call's status and effect are those of the highest amendment; the order in which they come does not matter, and
  *   one that overtook the settlement settles the call;
  * - an end that was told stays as it was told; a RunAmended says what holds now, if that is something else;
- * - a model that was told OUTCOME_UNKNOWN is not told again; one that was not told anything yet is told the truth.
+ * - a model that was not told anything yet is told the truth; one that was told OUTCOME_UNKNOWN, or is being told, learns
+ *   it with its next turn (outcome-news.ts).
  */
 export function callReconciled(run: Run, input: InputOf<'CallReconciled'>, env: Env): Step {
   const call = run.state.calls.find((candidate) => candidate.callId === input.callId);
@@ -21,7 +23,12 @@ export function callReconciled(run: Run, input: InputOf<'CallReconciled'>, env: 
   if (isSettled(call) && (call.reconciled?.amendment ?? 0) >= input.data.amendment)
     return { run, out: [], dropped: 'late' };
   const settled = amended(run, call, pool, input.data);
-  const next = foldReconciled(withCall(run, settled), settled, input.data.result?.sanitized);
+  const next = foldReconciled(
+    withNews(withCall(run, settled), call, input.data),
+    settled,
+    input.data.result?.sanitized,
+    env.now,
+  );
   return amendEnd(run, next, input, env.now);
 }
 
@@ -51,6 +58,7 @@ function amended(run: Run, call: Call, pool: string, data: CallReconciled): Sett
     errorCode: data.error?.code ?? data.result?.fault?.code ?? null,
     resourceIds: data.result?.evidence.resourceIds ?? [],
     pool,
+    looking: undefined,
     reconciled: { amendment: data.amendment, commandId: data.commandId },
     ...(untold && takesOutput(run, call) ? { output: outputOf(data) } : {}),
   };

@@ -79,7 +79,7 @@ export function callSettled(run: Run, input: InputOf<'CallSettled'>, env: Env): 
   if (typeof call === 'string') return drop(run, call);
   if (!mayComeFrom(call, input.from, input.data)) return drop(run, 'foreign');
   const ended = settle(run, call, input.data);
-  const folded = foldUndo(withCall(run, ended), ended);
+  const folded = foldUndo(withCall(run, ended), ended, env.now);
   const { used } = folded.state;
   const bytes = resultBytes(input.data);
   const settled =
@@ -134,6 +134,7 @@ function settle(run: Run, call: OutCall, data: CallSettled): SettledCall {
     ...wayBack(run, call, data),
     ...(data.cancellation ? { cancellation: data.cancellation } : {}),
     ...(data.status === 'outcome_unknown' ? { pool: call.proposal.pool } : {}),
+    ...(data.status === 'outcome_unknown' && data.error?.humanTakeover === false ? { looking: true } : {}),
     ...(takesOutput(run, call) && call.effectClass !== 'undo' ? { output: outputOf(data) } : {}),
     ...(run.definition.driver === 'call'
       ? {}

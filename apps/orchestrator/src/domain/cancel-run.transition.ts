@@ -1,9 +1,9 @@
 import { dropHeld } from './admit-batch.ts';
 import { callError } from './call-error.ts';
-import { keepEffects } from './compensation.ts';
+import { keepEffects, seekNoMore } from './compensation.ts';
 import { commandRefused, runEnded, stopCalls, withdrawCall } from './emissions.ts';
 import { cancelledEnd } from './ends.ts';
-import { isCancelling, mayKeep, withState, type Call, type Phase, type Run } from './run-state.ts';
+import { isCancelling, mayKeep, withState, type Call, type Order, type Phase, type Run } from './run-state.ts';
 import type { Emission, Env, InputOf, Step } from './saga.types.ts';
 
 type CancelRun = InputOf<'CancelRun'>;
@@ -30,6 +30,18 @@ export function cancelRun(run: Run, input: CancelRun, env: Env): Step {
   if (run.state.cancelledBy === input.data.commandId || isCancelling(run)) return { run, out: [] };
   if (phase.name === 'asking') return keepEffects(run, input, env, undefined);
   if (phase.name === 'compensating') return stopBack(run, phase, input, env);
+  return closeCancelled(run, input, env, reason);
+}
+
+/** @param back what is to follow when all calls have ended */
+export function closeCancelled(
+  run: Run,
+  input: CancelRun | InputOf<'CompensateRun'>,
+  env: Env,
+  reason?: string,
+  back?: Order,
+): Step {
+  const { principal, commandId } = input.data;
   const out: Emission[] = [];
   const error = callError('CANCELLED', 'The run was cancelled before the call was made');
   const calls = run.state.calls.map((call): Call => {
@@ -39,9 +51,8 @@ export function cancelRun(run: Run, input: CancelRun, env: Env): Step {
     return dropped.call;
   });
   const end = cancelledEnd(principal.id, reason);
-  const cancelledBy = input.data.commandId;
-  const next = { name: 'closing', end, since: env.now, by: principal.id } as const;
-  const closing = withState(run, { calls, cancelledBy, control: undefined, phase: next });
+  const next = { name: 'closing', end, since: env.now, by: principal.id, ...(back ? { back } : {}) } as const;
+  const closing = withState(run, { calls, cancelledBy: commandId, control: undefined, phase: next });
   return { run: closing, out: [...out, ...stopCalls(closing, input, env.now)] };
 }
 
@@ -49,7 +60,10 @@ export function cancelRun(run: Run, input: CancelRun, env: Env): Step {
 function stopBack(run: Run, phase: Phase & { name: 'compensating' }, input: CancelRun, env: Env): Step {
   const out = run.state.calls.filter((call) => call.state === 'asked');
   return {
-    run: withState(run, { phase: { ...phase, stopped: true }, cancelledBy: input.data.commandId }),
+    run: withState(seekNoMore(run), {
+      phase: { ...phase, stopped: true, seekUntil: null },
+      cancelledBy: input.data.commandId,
+    }),
     out: out.map((call) => withdrawCall(run, input, call, env.now)),
   };
 }

@@ -1,7 +1,8 @@
 import type { ErrorCode } from '#kernel';
-import { keepEffects, startBack, type Order } from './compensation.ts';
+import { closeCancelled } from './cancel-run.transition.ts';
+import { keepEffects, startBack } from './compensation.ts';
 import { commandRefused, compensationStarted, runEnded } from './emissions.ts';
-import { mayKeep, roundsOf, statusOf, type Phase, type Run } from './run-state.ts';
+import { mayKeep, roundsOf, statusOf, withState, type Order, type Phase, type Run } from './run-state.ts';
 import type { Env, InputOf, Step } from './saga.types.ts';
 import { backSteps, type BackStep } from './way-back-steps.ts';
 
@@ -28,12 +29,27 @@ export function compensateRun(run: Run, input: CompensateRun, env: Env): Step {
   }
   if (phase.name === 'compensating')
     return refuse('INVALID_ARGS', 'The run is on its way back already: wait for its end, or cancel it');
-  if (phase.name !== 'ended' && phase.name !== 'asking')
-    return refuse('INVALID_ARGS', `The run is "${statusOf(run.state)}": cancel it, then undo what it did`);
+  const order: Order = { commandId, by: principal.id, leftovers: calls };
+  if (phase.name !== 'ended' && phase.name !== 'asking') {
+    if (calls.length > 0)
+      return refuse('INVALID_ARGS', `The run is "${statusOf(run.state)}": nothing was left by a way back yet`);
+    return closeFirst(run, input, env, order);
+  }
   const fault = whatDoesNotFit(run, calls);
   if (fault !== undefined) return refuse('INVALID_ARGS', fault);
-  const order: Order = { commandId, by: principal.id, leftovers: calls };
   return startBack(run, input, endOf(phase), env.now, order);
+}
+
+/** An open run is cancelled first: what is out comes to its end, and then the run goes back. */
+function closeFirst(run: Run, input: CompensateRun, env: Env, order: Order): Step {
+  const { phase } = run.state;
+  if (phase.name !== 'closing') return closeCancelled(run, input, env, undefined, order);
+  if (phase.back?.commandId === order.commandId) return { run, out: [] };
+  if (phase.back) {
+    const message = 'The run goes back already, as soon as what is out has ended';
+    return { run, out: [commandRefused(input, 'INVALID_ARGS', message, env.now)] };
+  }
+  return { run: withState(run, { phase: { ...phase, back: order } }), out: [] };
 }
 
 const endOf = (phase: Phase & { readonly name: 'ended' | 'asking' }) => phase.end;

@@ -1,14 +1,22 @@
 import fc from 'fast-check';
 import { callsDigest } from '#contracts';
-import { alice, failedData } from '../../testing/fixtures.ts';
+import { reconciledData } from '../../../../libs/contracts/testing/unknown-facts.ts';
+import { alice, failedData, soughtData } from '../../testing/fixtures.ts';
 import { UndoScene } from '../../testing/undoable.ts';
 import { isOut, isSettled, type SettledCall } from './run-state.ts';
 import { wakeAt } from './timers.ts';
-import { backSteps, isCleared, liesUpon } from './way-back-steps.ts';
+import { backSteps, isCleared, liesUpon, soughtUndos } from './way-back-steps.ts';
 
 const SEED = Number(process.env.SAGA_SEED ?? 20_260_101);
-const OUTCOMES = ['ok', 'ok', 'ok', 'failed', 'unknown', 'replayed'] as const;
-const UNDO_ENDS = ['ok', 'ok', 'ok', 'failed', 'unknown', 'late', 'never', 'wait'] as const;
+const OUTCOMES = ['ok', 'ok', 'ok', 'failed', 'unknown', 'sought', 'replayed'] as const;
+const UNDO_ENDS = ['ok', 'ok', 'ok', 'failed', 'unknown', 'sought', 'late', 'never', 'wait'] as const;
+
+const FOUND = [
+  { status: 'succeeded', effect: 'applied' },
+  { status: 'failed', effect: 'none' },
+  { status: 'needs_human', effect: 'unknown' },
+  { status: 'partially_applied', effect: 'partial' },
+] as const;
 
 const schedules = fc.record({
   onFailure: fc.constantFrom('keep', 'compensate', 'ask'),
@@ -41,7 +49,10 @@ function checkRun(scene: UndoScene): void {
     if (step.state !== 'out') return;
     const open = steps.slice(0, at).filter((later) => liesUpon(later, step) && !isCleared(later));
     expect(open).toEqual([]);
-    expect(undos.filter((undo) => undo.undoes === step.callId && isOut(undo)).length).toBeGreaterThan(0);
+    const awaited = undos.filter(
+      (undo) => undo.undoes === step.callId && (isOut(undo) || soughtUndos(run).includes(undo as SettledCall)),
+    );
+    expect(awaited.length).toBeGreaterThan(0);
   });
   const keys = new Map<string, string>();
   for (const { data } of scene.all('CallProposed')) {
@@ -61,10 +72,13 @@ describe('any outcome, order, repetition and silence on the way back (C1–C7)',
           ...scene.run!,
           definition: { ...scene.run!.definition, budgets: { ...scene.run!.definition.budgets, maxParallel } },
         };
+        const sought: { callId: string; seat: string }[] = [];
         for (const { tool, seat, outcome } of writes) {
           const booked = scene.booked(seat);
           if (outcome === 'failed') scene.write(tool, seat, failedData('failed'));
-          else if (outcome === 'unknown') scene.write(tool, seat, failedData('outcome_unknown', 'OUTCOME_UNKNOWN'));
+          else if (outcome === 'sought') {
+            sought.push({ callId: scene.write(tool, seat, soughtData()), seat });
+          } else if (outcome === 'unknown') scene.write(tool, seat, failedData('outcome_unknown', 'OUTCOME_UNKNOWN'));
           else scene.write(tool, seat, { ...booked, replayed: outcome === 'replayed' });
         }
         scene.finish();
@@ -90,10 +104,20 @@ describe('any outcome, order, repetition and silence on the way back (C1–C7)',
             );
             if (scene.said.slice(before).every((e) => e.type === 'CommandRefused')) break;
           } else {
+            if (sought.length > 0 && pick(3) > 0) {
+              const { callId, seat } = sought.splice(pick(sought.length), 1)[0]!;
+              const found = FOUND[pick(FOUND.length)]!;
+              const result = found.status === 'succeeded' ? scene.booked(seat).result! : null;
+              const data = reconciledData({ ...found, result });
+              const about = { callId, from: { kind: 'pool', pool: 'default' } };
+              for (let n = 0; n < 2; n++) scene.say('CallReconciled', data, about);
+              continue;
+            }
             const out = [...scene.undos().values()].filter((id) => !settled.has(id));
             if (pick(12) === 11) {
               scene.say('CancelRun', { commandId: `cancel-${n}`, principal: alice });
               reached.add('cancel');
+              continue;
             }
             const callId = out[pick(Math.max(1, out.length))];
             const end = callId === undefined ? 'never' : (ends.shift() ?? 'ok');
@@ -103,10 +127,13 @@ describe('any outcome, order, repetition and silence on the way back (C1–C7)',
               const data =
                 end === 'failed'
                   ? failedData('failed')
-                  : end === 'unknown'
-                    ? failedData('outcome_unknown', 'OUTCOME_UNKNOWN')
-                    : { effect: 'applied' as const };
+                  : end === 'sought'
+                    ? soughtData()
+                    : end === 'unknown'
+                      ? failedData('outcome_unknown', 'OUTCOME_UNKNOWN')
+                      : { effect: 'applied' as const };
               const come = (): void => [0, 1].forEach(() => scene.settle(callId, data));
+              if (end === 'sought') sought.push({ callId, seat: 'undo' });
               if (end === 'late') late.push(come);
               else come();
             } else {
@@ -136,7 +163,15 @@ describe('any outcome, order, repetition and silence on the way back (C1–C7)',
       [
         ...new Set<string>(UNDO_ENDS),
         ...['keep', 'compensate', 'cancel', 'done', 'partial'],
-        ...['undo_failed', 'undo_unknown', 'undo_unanswered', 'outcome_unknown', 'blocked', 'cancelled'],
+        ...[
+          'undo_failed',
+          'undo_unknown',
+          'undo_unanswered',
+          'outcome_unknown',
+          'partially_applied',
+          'blocked',
+          'cancelled',
+        ],
       ].sort(),
     );
   });

@@ -1,4 +1,3 @@
-import type { Leftover } from '#contracts';
 import { compensationAsked, compensationEnded, compensationStarted, callProposed, callRejected } from './emissions.ts';
 import { closeRun, stoppedClock } from './close-run.ts';
 import { hasLostWrite } from './outcome.ts';
@@ -12,13 +11,14 @@ import {
   withState,
   type Call,
   type End,
+  type Order,
   type Run,
   type SettledCall,
 } from './run-state.ts';
 import type { Advanced, Emission, Env, Input, Step } from './saga.types.ts';
-import { undoDeadline } from './timers.ts';
+import { SEEK_MS, undoDeadline } from './timers.ts';
 import { UNDO_BATCH, undoCall } from './undo-proposal.ts';
-import { backSteps, isCleared, liesUpon, reckoning } from './way-back-steps.ts';
+import { backSteps, isCleared, liesUpon, reckoning, soughtUndos, type BackStep } from './way-back-steps.ts';
 import { withResult, type WayBack } from './way-back.ts';
 
 /**
@@ -32,7 +32,9 @@ import { withResult, type WayBack } from './way-back.ts';
  * | asking               | CompensateRun keep · CancelRun · its time   | ended                                    |
  * | ended                | CompensateRun compensate                    | compensating, next round, next episode   |
  * | compensating         | CancelRun                                   | compensating, stopped                    |
- * | compensating         | nothing waits, nothing is out               | ended, compensation done or partial      |
+ * | open, to be closed   | CompensateRun compensate                    | closing as cancelled, then compensating  |
+ * | compensating         | an outcome is not found out in time         | compensating, it is left                 |
+ * | compensating         | nothing waits, is out or sought             | ended, compensation done or partial      |
  *
  * C1 only succeeded calls that acted are taken back: never a replay, never one whose outcome is unknown.
  * C2 each undo is a governed call of class `undo` with its own callId; one call has at most one undo out, and all undos of
@@ -43,15 +45,19 @@ import { withResult, type WayBack } from './way-back.ts';
  * C5 a round ends: each undo is answered, or given up after its time; a cancel begins nothing more.
  * C6 what is not taken back is told, each with its reason; only a person's retry, skip or done changes it.
  * C7 the undos are calls of the run: the end that follows counts and digests them.
+ * C8 unknown outcomes come first: a round waits, for a time, for those which the runtime itself is finding out, of calls
+ *    and of undos, and for whatever lies under them; one that only a person can find out is left at once.
  */
 
 /** null: the run ends at once. */
 export function compensateAtEnd(run: Run, input: Input, end: End, now: number): Advanced | null {
   const { onFailure = 'keep' } = run.definition;
+  const { phase } = run.state;
+  if (phase.name === 'closing' && phase.back) return startBack(run, input, end, now, phase.back);
   if (onFailure === 'keep' || run.state.compensation !== undefined) return null;
   if (end.status === 'completed' && !hasLostWrite(run.state.calls)) return null;
   const steps = backSteps(run);
-  if (!steps.some((step) => step.state === 'kept')) return null;
+  if (!steps.some((step) => step.state === 'kept' || step.looking)) return null;
   if (onFailure === 'compensate') return startBack(run, input, end, now, { commandId: null, by: null, leftovers: [] });
   const until = now + budgetsOf(run).approvalTtlMs;
   const asking = withState(run, {
@@ -61,13 +67,6 @@ export function compensateAtEnd(run: Run, input: Input, end: End, now: number): 
   });
   const callIds = steps.map((step) => step.callId);
   return { run: asking, out: [compensationAsked(asking, input, { callIds, until }, now)] };
-}
-
-export interface Order {
-  readonly commandId: string | null;
-  readonly by: string | null;
-  /** Empty: all that can be taken back. */
-  readonly leftovers: readonly Leftover[];
 }
 
 /** Begins a round. What is named by nobody stays as it was left. */
@@ -87,7 +86,7 @@ export function startBack(run: Run, input: Input, end: End, now: number, order: 
   const rounds = [...roundsOf(run), round];
   const begun = withState(run, {
     calls,
-    phase: { name: 'compensating', end, since: now, stopped: false },
+    phase: { name: 'compensating', end, since: now, stopped: false, seekUntil: now + SEEK_MS },
     clock: stoppedClock(run, now),
     compensation: { status: 'running', rounds },
   });
@@ -114,7 +113,7 @@ export function goBack(run: Run, input: Input, env: Env): Advanced {
     if (step.state !== 'waiting') continue;
     const upon = steps.slice(0, at).filter((later) => liesUpon(later, step) && !isCleared(later));
     if (phase.stopped) now = leave(now, callId, 'cancelled');
-    else if (upon.some(({ state }) => state === 'waiting' || state === 'out')) continue;
+    else if (upon.some(isOpen)) continue;
     else if (upon.length > 0) now = leave(now, callId, 'blocked');
     else if (room > 0) {
       const sent = send(now, callId, input, env);
@@ -123,14 +122,15 @@ export function goBack(run: Run, input: Input, env: Env): Advanced {
       if (stateIn(now.state.calls, callId) === 'out') room--;
     }
   }
-  const open = backSteps(now).some(({ state }) => state === 'waiting' || state === 'out');
-  if (open) return { run: now, out };
+  if (backSteps(now).some(isOpen)) return { run: now, out };
   const told = reckoning(now);
   const { rounds } = now.state.compensation!;
   const settled = withState(now, { compensation: { status: told.status, rounds } });
   const closed = closeRun(settled, input, phase.end, env.now);
   return { run: closed.run, out: [...out, compensationEnded(settled, input, told, env.now), ...closed.out] };
 }
+
+const isOpen = ({ state }: BackStep): boolean => state === 'waiting' || state === 'out' || state === 'sought';
 
 function send(run: Run, callId: string, input: Input, env: Env): Advanced {
   const undone = run.state.calls.find((call) => call.callId === callId) as SettledCall;
@@ -182,7 +182,7 @@ function leave(run: Run, callId: string, reason: NonNullable<WayBack['reason']>)
 }
 
 /** An undo has settled: what it says of the call that it takes back. A success counts whenever it comes. */
-export function foldUndo(run: Run, undo: SettledCall): Run {
+export function foldUndo(run: Run, undo: SettledCall, now: number): Run {
   if (undo.undoes === undefined) return run;
   const undone = run.state.calls.find((call) => call.callId === undo.undoes);
   if (!undone || !isSettled(undone) || undone.wayBack === undefined) return run;
@@ -191,6 +191,9 @@ export function foldUndo(run: Run, undo: SettledCall): Run {
     return withCall(run, { ...undone, wayBack: { ...wayBack, state: 'undone', reason: undefined } });
   const isLast = wayBack.undoCallId === undo.callId && (wayBack.state === 'out' || wayBack.state === 'left');
   if (!isLast) return run;
+  const { phase } = run.state;
+  if (undo.looking && wayBack.state === 'out' && phase.name === 'compensating' && !phase.stopped)
+    return withState(run, { phase: { ...phase, seekUntil: now + SEEK_MS } });
   return leave(run, undone.callId, UNCLEAR.has(undo.status) ? 'undo_unknown' : 'undo_failed');
 }
 
@@ -200,14 +203,15 @@ const UNCLEAR: ReadonlySet<string> = new Set(['outcome_unknown', 'needs_human', 
  * An unknown outcome became known. A call that happened can be taken back from now on, in this round if one goes on; one
  * that did not happen has nothing to take back. @param sanitized its result, as far as it is known
  */
-export function foldReconciled(run: Run, call: SettledCall, sanitized: unknown): Run {
-  if (call.undoes !== undefined) return foldUndo(run, call);
+export function foldReconciled(run: Run, call: SettledCall, sanitized: unknown, now: number): Run {
+  if (call.undoes !== undefined) return foldUndo(run, call, now);
   const { wayBack } = call;
   if (call.status === 'failed') return withCall(run, { ...call, wayBack: undefined, pivot: undefined });
   if (wayBack === undefined || call.status !== 'succeeded' || wayBack.state !== 'kept') return run;
   const known = withResult(wayBack, sanitized);
   const { phase } = run.state;
-  if (phase.name === 'compensating' && !phase.stopped)
+  const named = (roundsOf(run).at(-1)?.leftovers.length ?? 0) > 0;
+  if (phase.name === 'compensating' && !phase.stopped && !named)
     return withCall(run, { ...call, wayBack: { ...known, state: 'waiting' } });
   return withCall(run, {
     ...call,
@@ -215,10 +219,20 @@ export function foldReconciled(run: Run, call: SettledCall, sanitized: unknown):
   });
 }
 
-/** C5: undos that nobody answered for in their time. */
+/** C5, C8: undos that nobody answered for in their time, and outcomes that were not found out in theirs. */
 export function giveUpUndos(run: Run, now: number): Run {
   const silent = awaitedUndos(run).filter((call) => undoDeadline(call) <= now);
-  return silent.reduce((left, call) => leave(left, call.undoes!, 'undo_unanswered'), run);
+  const rest = silent.reduce((left, call) => leave(left, call.undoes!, 'undo_unanswered'), run);
+  const { phase } = run.state;
+  return phase.name === 'compensating' && (phase.seekUntil ?? Infinity) <= now ? seekNoMore(rest) : rest;
+}
+
+/** What is unknown now is left to a person. */
+export function seekNoMore(run: Run): Run {
+  const { phase } = run.state;
+  if (phase.name !== 'compensating') return run;
+  const unclear = soughtUndos(run).reduce((left, call) => leave(left, call.undoes!, 'undo_unknown'), run);
+  return withState(unclear, { phase: { ...phase, seekUntil: null } });
 }
 
 /** A person, a cancel or the end of the time says: what was done stays. */

@@ -12,6 +12,7 @@ import { derivedId, type ErrorCode, type ErrorDetail } from '#kernel';
 import { fitResults } from './fit-results.ts';
 import { handBackNote } from './hand-back-note.ts';
 import { turnLimits } from './limits.ts';
+import { newsNote } from './outcome-news.ts';
 import { outcomeOf } from './outcome.ts';
 import {
   budgetsOf,
@@ -246,10 +247,10 @@ export function requestTurn(run: Run, cause: Cause, turn: number, now: number): 
     .flatMap(({ callId, providerCallId = callId, output }): TurnResult[] =>
       output === undefined ? [] : [{ callId, providerCallId, output }],
     );
-  const note = handBackNote(run, turn);
+  const notes = [newsNote(run, turn), handBackNote(run, turn)].filter((note) => note !== null);
   const data: MessageData<'RequestTurn'> = {
     turn,
-    ...(note === null ? {} : { note }),
+    ...(notes.length === 0 ? {} : { note: notes.join('\n\n') }),
     agent,
     ...(turn === 1 ? { input: input ?? '' } : {}),
     results: fitResults(results),

@@ -4,6 +4,7 @@ import { endRun } from './advance.ts';
 import { cancelHeld } from './control-run.transition.ts';
 import { turnRecorded } from './emissions.ts';
 import { completedEnd, limitEnd, modelEnd } from './ends.ts';
+import { forgetNews } from './outcome-news.ts';
 import { takenOverBy } from './run-control.ts';
 import { budgetsOf, isSettled, withState, type Call, type End, type Run } from './run-state.ts';
 import type { Advanced, Env, Input, InputOf, Step } from './saga.types.ts';
@@ -61,6 +62,7 @@ const fold = (settled: Run, turn: number): Run =>
   withState(settled, {
     turns: turn,
     calls: forgetOutputs(settled.state.calls),
+    news: forgetNews(settled, turn),
     ...((settled.state.handBack?.turn ?? Infinity) <= turn ? { handBack: undefined } : {}),
   });
 

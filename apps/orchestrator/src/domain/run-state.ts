@@ -85,6 +85,13 @@ export interface RunState {
   readonly compensation?: Compensation | undefined;
   /** The CancelRun that was obeyed. */
   readonly cancelledBy?: string | undefined;
+  /** Outcomes that the model was told to be unknown and that are known since: said with this turn. */
+  readonly news?: readonly News[] | undefined;
+}
+
+export interface News {
+  readonly callId: string;
+  readonly turn: number;
 }
 
 /** What became of the run's way back; which calls were undone stands with the calls. */
@@ -94,12 +101,15 @@ export interface Compensation {
   /** The command that chose to keep. */
   readonly keptBy?: string | undefined;
 }
-export interface Round {
+export interface Order {
   /** null: the run's own onFailure. */
   readonly commandId: string | null;
   readonly by: string | null;
-  readonly callIds: readonly string[];
+  /** Empty: all that can be taken back. */
   readonly leftovers: readonly Leftover[];
+}
+export interface Round extends Order {
+  readonly callIds: readonly string[];
   readonly episode: number;
   /** It took back an end. */
   readonly reopened: boolean;
@@ -140,11 +150,25 @@ export type Phase =
   /** Takes nothing new; ends as said when the calls there are have settled. */
   | { readonly name: 'finishing'; readonly end: End }
   /** Its time is over or it was cancelled (by whom): nothing is begun, what is out is waited for, with a grace period. */
-  | { readonly name: 'closing'; readonly end: End; readonly since: number; readonly by?: string | undefined }
+  | {
+      readonly name: 'closing';
+      readonly end: End;
+      readonly since: number;
+      readonly by?: string | undefined;
+      /** Then it goes back, as a person has ordered. */
+      readonly back?: Order | undefined;
+    }
   /** It ended badly: a person says whether its effects are undone; without an answer they are kept. */
   | { readonly name: 'asking'; readonly end: End; readonly until: number }
   /** On its way back: undos are out. `stopped`: no further one begins. */
-  | { readonly name: 'compensating'; readonly end: End; readonly since: number; readonly stopped: boolean }
+  | {
+      readonly name: 'compensating';
+      readonly end: End;
+      readonly since: number;
+      readonly stopped: boolean;
+      /** Until when unknown outcomes are waited for that the runtime itself is finding out; null = no longer. */
+      readonly seekUntil: number | null;
+    }
   | { readonly name: 'ended'; readonly end: End; readonly outcome: RunOutcome; readonly at: number };
 export type PhaseName = Phase['name'];
 
@@ -243,6 +267,8 @@ export interface SettledCall extends CallBase {
   /** Of a call whose outcome was unknown: who holds its record, and what has become known since. */
   readonly pool?: string | undefined;
   readonly reconciled?: Reconciled | undefined;
+  /** The runtime itself is finding its outcome out. */
+  readonly looking?: true | undefined;
 }
 
 export interface Reconciled {

@@ -311,11 +311,12 @@ describe('the way back of a run (C1–C7)', () => {
     expect(ended(silent)).toMatchObject({ status: 'completed', outcome: 'some_failed' });
   });
 
-  it('only who may keep the run says so, of its own tenant, and only of an ended run (G12)', () => {
+  it('only who may keep the run says so, of its own tenant; what is left is named only after a way back (G12)', () => {
     const scene = new UndoScene().begin();
     const one = scene.write('book', 'a');
     const code = (own: object): unknown => (scene.compensate('comp-9', own)[0]!.data as { code?: string }).code;
-    expect(code({})).toBe('INVALID_ARGS');
+    expect(code({ calls: [{ callId: one, how: 'retry' }] })).toBe('INVALID_ARGS');
+    expect(code({ principal: { ...alice, id: 'user:eve' } })).toBe('PERMISSION_DENIED');
     scene.finish();
     expect(code({ principal: { ...alice, id: 'user:eve' } })).toBe('PERMISSION_DENIED');
     expect(code({ calls: [{ callId: `${one.slice(0, -4)}zzzz`, how: 'retry' }] })).toBe('INVALID_ARGS');

@@ -130,6 +130,64 @@ describe('a run with an unknown outcome (G9)', () => {
     expect(runView(scene.run!).outcome).toBe('some_unknown');
   });
 
+  describe('a model that was told OUTCOME_UNKNOWN and goes on', () => {
+    const asked = (scene: Scene) => scene.all('RequestTurn').at(-1)!.data;
+    const told = () => {
+      const scene = new Scene();
+      scene.start('agent');
+      scene.turn(1, flag);
+      scene.settle(id(1), unknown);
+      return scene;
+    };
+
+    it.each([
+      ['succeeded', 'applied', /ops\.set_flag@1\.0\.0 \(call_\w+\): it was applied\. Do not repeat it\./],
+      ['failed', 'none', /was not applied/],
+      ['partially_applied', 'partial', /in part/],
+    ] as const)('is told once that it %s, without arguments and results', (status, effect, text) => {
+      const scene = told();
+      const first = asked(scene);
+      amend(scene, reconciled({ status, effect }));
+      const before = scene.said.length;
+      scene.wake(scene.now + 60_000);
+      expect(
+        scene.said
+          .slice(before)
+          .filter(({ type }) => type === 'RequestTurn')
+          .map(({ data }) => data),
+      ).toEqual([first]);
+      scene.turn(2, flag);
+      scene.settle(id(2));
+      expect(asked(scene).note).toMatch(text);
+      expect(asked(scene).note).not.toContain('"a"');
+      scene.turn(3, flag);
+      scene.settle(id(3));
+      expect(asked(scene)).not.toHaveProperty('note');
+    });
+
+    it('hears of the decision alone, not of the search for it; of a later turn by the highest amendment', () => {
+      const scene = told();
+      scene.turn(2, flag);
+      amend(scene, reconciled({ status: 'needs_human', effect: 'unknown' }));
+      amend(scene, reconciled({ amendment: 3 }));
+      amend(scene, reconciled({ amendment: 2, status: 'failed', effect: 'none' }));
+      scene.settle(id(2));
+      expect(asked(scene).note!.split('\n')).toHaveLength(2);
+      expect(asked(scene).note).toContain('it was applied');
+    });
+
+    it('one whose result is not handed over yet is given the truth itself', () => {
+      const scene = new Scene();
+      scene.start('agent');
+      scene.turn(1, flag, ['ops__read_alerts', { service: 'a' }]);
+      scene.settle(id(1), unknown);
+      amend(scene, reconciled({ status: 'failed', effect: 'none' }));
+      scene.settle(id(2));
+      expect(asked(scene)).not.toHaveProperty('note');
+      expect(asked(scene).results[0]!.output).not.toContain('OUTCOME_UNKNOWN');
+    });
+  });
+
   it('one that overtook the settlement settles the call, and the settlement is history', () => {
     const scene = new Scene();
     scene.start('agent');

@@ -8,11 +8,14 @@ import {
   type Run,
   type WallClock,
 } from './run-state.ts';
+import { isSeeking } from './way-back-steps.ts';
 
 /** Beyond a call's own timeout: how long a silent holder is waited for after the wall clock has ended. Milliseconds. */
 export const GRACE_MS = 30_000;
 /** Beyond a call's own timeout: how long the answer to an undo is waited for. Milliseconds. */
 export const UNDO_PATIENCE_MS = 300_000;
+/** How long a way back waits for an outcome that the runtime is finding out. Milliseconds. */
+export const SEEK_MS = 900_000;
 /** First re-drive after this time without progress, then doubling. Milliseconds. */
 export const DRIVE_MS = { calls: 5_000, model: 10_000, person: 60_000, longest: 60_000 } as const;
 
@@ -45,7 +48,10 @@ export function deadlineOf(run: Run): number | null {
     case 'asking':
       return phase.until;
     case 'compensating':
-      return Math.min(...awaitedUndos(run).map(undoDeadline));
+      return Math.min(
+        ...awaitedUndos(run).map(undoDeadline),
+        ...(phase.seekUntil !== null && isSeeking(run) ? [phase.seekUntil] : []),
+      );
     default:
       if (clock.since !== null) return clock.since + clock.leftMs;
       return control ? control.since + MAX_HOLD_MS : null;

@@ -1,11 +1,12 @@
 import type { CompensationEnded, RemainderReason } from '#contracts';
-import { isOut, isSettled, type Call, type Run } from './run-state.ts';
+import { isOut, isSettled, roundsOf, type Call, type Run, type SettledCall } from './run-state.ts';
 import type { WayBack } from './way-back.ts';
 
 /** One call of the way back. */
 export interface BackStep {
   readonly callId: string;
-  readonly state: WayBack['state'];
+  /** `sought`: it is not known whether it happened, and the way back waits for what the runtime finds out. */
+  readonly state: WayBack['state'] | 'sought';
   readonly reason: RemainderReason | null;
   readonly undoCallId: string | null;
   readonly resources: readonly string[];
@@ -14,20 +15,30 @@ export interface BackStep {
   readonly after: readonly string[];
   /** Not known whether it happened at all. */
   readonly unknown: boolean;
+  /** The runtime itself is finding it out. */
+  readonly looking: boolean;
 }
 
 /** Calls that can be taken back, the last first, until a call after which there is no way back. */
-export function backSteps({ state: { calls } }: Run): BackStep[] {
+export function backSteps(run: Run): BackStep[] {
+  const { calls } = run.state;
+  const seeks = seeksCalls(run);
   const steps: BackStep[] = [];
   for (const call of calls.toReversed()) {
     if (isSettled(call) && call.pivot) break;
-    const step = stepOf(call);
+    const step = stepOf(call, seeks);
     if (step) steps.push(step);
   }
   return steps;
 }
 
-function stepOf(call: Call): BackStep | null {
+/** A round for calls that a person has named waits for those alone. */
+const seeksCalls = (run: Run): boolean =>
+  run.state.phase.name === 'compensating' &&
+  run.state.phase.seekUntil !== null &&
+  roundsOf(run).at(-1)?.leftovers.length === 0;
+
+function stepOf(call: Call, seeks: boolean): BackStep | null {
   const { callId } = call;
   // The run had to go on while its pool was silent.
   if (isOut(call))
@@ -36,10 +47,11 @@ function stepOf(call: Call): BackStep | null {
       : { ...unknownStep, callId, resources: call.proposal.resources };
   if (!isSettled(call) || call.wayBack === undefined) return null;
   const { state, reason, undoCallId, resources, after } = call.wayBack;
+  const looking = call.looking === true;
   const unknown = call.status !== 'succeeded' && state !== 'undone' && state !== 'skipped';
   return {
     callId,
-    state: unknown ? 'left' : state,
+    state: unknown ? (looking && seeks ? 'sought' : 'left') : state,
     reason: unknown
       ? call.status === 'partially_applied'
         ? 'partially_applied'
@@ -50,6 +62,7 @@ function stepOf(call: Call): BackStep | null {
     made: call.resourceIds,
     after,
     unknown,
+    looking,
   };
 }
 
@@ -60,7 +73,19 @@ const unknownStep = {
   made: [],
   after: [],
   unknown: true,
+  looking: false,
 } as const;
+
+/** Undos whose own outcome is unknown, and which the way back waits for. */
+export const soughtUndos = ({ state: { calls } }: Run): SettledCall[] =>
+  calls.filter(isSettled).filter(({ callId, undoes }) => {
+    const undone = undoes === undefined ? undefined : calls.find((call) => call.callId === undoes);
+    return undone?.state === 'settled' && undone.wayBack?.state === 'out' && undone.wayBack.undoCallId === callId;
+  });
+
+/** Does the way back wait for what is being found out? */
+export const isSeeking = (run: Run): boolean =>
+  soughtUndos(run).length > 0 || backSteps(run).some(({ state }) => state === 'sought');
 
 export const isCleared = ({ state }: BackStep): boolean => state === 'undone' || state === 'skipped';
 
@@ -78,7 +103,7 @@ export const liesUpon = (later: BackStep, earlier: BackStep): boolean =>
 /** What is to be told at the end of a round. */
 export function reckoning(run: Run): Pick<CompensationEnded, 'status' | 'undone' | 'skipped' | 'remainder' | 'kept'> {
   const steps = backSteps(run);
-  const ids = (state: WayBack['state']) => steps.filter((step) => step.state === state).map((step) => step.callId);
+  const ids = (state: BackStep['state']) => steps.filter((step) => step.state === state).map((step) => step.callId);
   const remainder = steps
     .filter((step) => step.state === 'left')
     .map(({ callId, reason, undoCallId }) => ({ callId, reason: reason ?? 'undo_failed', undoCallId }));

@@ -1,4 +1,5 @@
 import { TOPICS, type Message, type MessageType } from '#contracts';
+import { emptyCall, emptyRun } from './empty-rows.ts';
 import {
   amendRank,
   COMPENSATION_RANK,
@@ -136,35 +137,6 @@ function runRowOf(message: Message<FoldedType>): RunRow | null {
   }
 }
 
-const emptyRun = ({ tenant, runId, occurredAt }: Message): RunRow => ({
-  tenant,
-  runId: runId!,
-  driver: null,
-  agent: null,
-  principal: null,
-  requestDigest: null,
-  taskId: null,
-  labels: null,
-  startedAt: null,
-  turns: 0,
-  episodeRank: 0,
-  status: null,
-  outcome: null,
-  cause: null,
-  answer: null,
-  endedAt: null,
-  usage: null,
-  compensationRank: 0,
-  compensation: null,
-  compensationReport: null,
-  amendRank: 0,
-  amendedOutcome: null,
-  controlRank: 0,
-  control: null,
-  controlEpisode: 0,
-  firstSeen: occurredAt,
-});
-
 function callRowsOf(fact: Fact): CallRow[] {
   const row = callRowOf(fact);
   return row ? [row] : [];
@@ -296,32 +268,3 @@ function mayCarry(topic: string, settledBy: 'orchestrator' | 'policy' | 'executo
       return topic.startsWith('call.settled.');
   }
 }
-
-const emptyCall = ({ tenant, runId, callId, occurredAt }: Message, rank: number, status: string): CallRow => ({
-  tenant,
-  callId: callId!,
-  runId: runId!,
-  rank,
-  status,
-  principal: null,
-  providerCallId: null,
-  tool: null,
-  contractDigest: null,
-  approvalRank: 0,
-  approvalId: null,
-  settledBy: null,
-  outcomeRank: 0,
-  effect: null,
-  replayed: null,
-  attempts: null,
-  durationMs: null,
-  errorCode: null,
-  error: null,
-  result: null,
-  resourceIds: null,
-  cancellation: null,
-  undoes: null,
-  firstSeen: occurredAt,
-  settledAt: null,
-  reconciliation: null,
-});

@@ -23,7 +23,8 @@ const WAIT_S = 30;
 export function addCompensateRun(group: Command, config: CliConfig): void {
   addGatewayCommand(group, {
     usage: 'compensate',
-    summary: 'undo what an ended run has done, the last first; settle what an earlier way back has left',
+    summary:
+      'undo what a run has done, the last first (an open one is cancelled before); settle what an earlier way back has left',
     examples: [
       'countersign runs compensate run_01kb…',
       'countersign runs compensate run_01kb… --retry call_01kb… --skip call_01kc…="the customer keeps it"',

@@ -104,7 +104,7 @@ export const RUN_ROUTES: readonly ApiRoute[] = [
       [
         'compensate',
         'compensateRun',
-        'Undo what an ended run has done, the last first; settle what an earlier way back left; or keep it, when asked.',
+        'Undo what a run has done, the last first (an open one is cancelled before); settle what an earlier way back left; or keep it, when asked.',
       ],
     ] as const
   ).map(([verb, operationId, summary]): ApiRoute => {
