@@ -44,6 +44,8 @@ export interface Approval {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
+/** A loaded machine takes seconds for a turn. */
+const PATIENCE_MS = 40_000;
 const OPEN = ['accepted', 'proposed', 'granted', 'asked', 'allowed'];
 
 export const newTask = (): string => `task-${randomBytes(6).toString('hex')}`;
@@ -76,13 +78,23 @@ export function faultSteps(system: () => System) {
     until(async () => {
       const run = await look(runId);
       return run.endedAt && run.calls.every(({ status }) => !OPEN.includes(status)) ? run : null;
-    }, 40_000);
+    }, PATIENCE_MS);
 
+  /** What the run asks a person. A run that will ask nobody any more is told with its cause, not by a wait in vain. */
   const approvalOf = (runId: string): Promise<Approval> =>
     until(async () => {
-      const { body } = await ask<{ items: Approval[] }>(system(), 'bob', 'GET', '/v1/approvals?status=pending');
-      return body.items.find((approval) => approval.runId === runId);
-    });
+      const { body } = await ask<{ items: Approval[] }>(
+        system(),
+        'bob',
+        'GET',
+        '/v1/approvals?status=pending&limit=200',
+      );
+      const asked = body.items.find((approval) => approval.runId === runId);
+      if (asked) return asked;
+      const run = await look(runId);
+      if (run.endedAt) throw new Error(`nobody is asked: ${JSON.stringify(run)}`);
+      return null;
+    }, PATIENCE_MS);
 
   async function decide(approval: Approval, decision: 'approved' | 'rejected'): Promise<void> {
     const path = `/v1/approvals/${approval.approvalId}/decision`;

@@ -17,5 +17,6 @@ export {
   type InclusionProof,
 } from './proof.ts';
 export { AuditVerifier, verifyAudit, type VerifyOptions } from './verify-audit.ts';
+export { LedgerFollower, type Followed, type FollowedRecord, type LedgerPosition } from './ledger-follower.ts';
 export { verifyOverHttp, type VerifyOverHttpOptions } from './verify-over-http.ts';
 export { verifyTenant, type FetchJson, type VerifyPagesOptions } from './verify-pages.ts';
