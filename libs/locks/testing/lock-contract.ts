@@ -121,8 +121,8 @@ export function lockContract(name: string, rig: () => LockRig): void {
 
     it('a held lock is renewed beyond its ttl', async () => {
       const resource = fresh();
-      const handle = await held(one, [resource], { ttlMs: 150 });
-      expect((await take(two, [resource], { waitMs: 600 })).kind).toBe('busy');
+      const handle = await held(one, [resource], { ttlMs: 900 });
+      expect((await take(two, [resource], { waitMs: 2_000 })).kind).toBe('busy');
       expect(handle.lost.aborted).toBe(false);
       await handle.release();
     });
