@@ -13,6 +13,7 @@ import { addDoctor } from './commands/doctor/doctor.command.ts';
 import { addRuns } from './commands/runs/runs.group.ts';
 import { addTools } from './commands/tools/tools.group.ts';
 import { addUnknowns } from './commands/unknowns/unknowns.group.ts';
+import { addUsage } from './commands/usage/usage.command.ts';
 import { EXIT_CODES_HELP } from './exit-codes.ts';
 
 const VERSION = '0.1.0';
@@ -44,6 +45,7 @@ export function buildProgram(config: CliConfig, writeError: (text: string) => vo
     addUnknowns,
     addTools,
     addAudit,
+    addUsage,
     addDlq,
     addJournal,
     addDoctor,

@@ -31,10 +31,6 @@ describe('a command line that is wrong', () => {
       'error: --input-file: /none cannot be read (ENOENT); name a readable file, or - for stdin\n',
     ],
     [
-      ['runs', 'resume', `run_${'0'.repeat(26)}`],
-      'error: no limit is raised: give --max-turns, --max-calls or --wall-clock\n',
-    ],
-    [
       ['approvals', 'approve', `appr_${'0'.repeat(26)}`],
       /^error: there is no terminal to ask: give --yes and --digest .*\n$/,
     ],

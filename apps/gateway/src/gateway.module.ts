@@ -42,6 +42,7 @@ import { ToolPublishingController } from './http/tool-publishing.controller.ts';
 import { ToolReviewsController } from './http/tool-reviews.controller.ts';
 import { ToolsController } from './http/tools.controller.ts';
 import { UnknownsController } from './http/unknowns.controller.ts';
+import { UsageController } from './http/usage.controller.ts';
 import { WatchersLifecycle } from './http/watchers.lifecycle.ts';
 
 export interface GatewayDoorOptions {
@@ -113,6 +114,7 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
           OperationsController,
           OpenApiController,
           AuditController,
+          UsageController,
           ...(options.controllers ?? []),
         ],
         providers: [

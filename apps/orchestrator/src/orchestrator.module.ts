@@ -2,7 +2,12 @@ import { ContractCache } from '#registry';
 import { defineDoor } from '#runtime';
 import { Shelf } from './adapters/contract.shelf.ts';
 import { findRun } from './adapters/find-run.query.ts';
+import { TenantBudgetFile } from './adapters/tenant-budget-file.worker.ts';
+import { TenantSlices } from './adapters/tenant-slices.ts';
+import { tenantUsage } from './adapters/tenant-usage.query.ts';
 import { runView } from './domain/run-view.ts';
+import { budgetOfTenant, metersOf } from './domain/tenant-budget.ts';
+import { usageView, type UsageView } from './domain/usage-view.ts';
 import { orchestratorSettings } from './orchestrator.config.ts';
 import { orchestratorConsumers } from './orchestrator.handlers.ts';
 import { RunTimers } from './run-timers.worker.ts';
@@ -12,16 +17,31 @@ export const orchestratorDoor = defineDoor({
   name: 'orchestrator',
   settings: orchestratorSettings,
   migrations: new URL('./migrations/', import.meta.url),
-  open({ settings, database, outbox, reads, clock, log }) {
+  async open({ settings, database, outbox, reads, clock, log, instance }) {
     const shelf = new Shelf(new ContractCache(reads));
-    const reducer = new RunReducer({ database, outbox, shelf, clock, log });
+    const setting = settings.COUNTERSIGN_TENANT_BUDGETS;
+    const file = 'file' in setting ? await TenantBudgetFile.open(setting.file, log) : null;
+    const source = file ?? { current: 'budgets' in setting ? setting.budgets : {} };
+    const slices = new TenantSlices(database, source, instance);
+    const reducer = new RunReducer({ database, outbox, shelf, slices, clock, log });
     return {
       consumers: orchestratorConsumers(reducer, settings.COUNTERSIGN_POOLS),
-      workers: [new RunTimers(reducer, log, settings.COUNTERSIGN_ORCHESTRATOR_SWEEP_MS)],
+      workers: [
+        new RunTimers(reducer, log, settings.COUNTERSIGN_ORCHESTRATOR_SWEEP_MS),
+        slices,
+        ...(file ? [file] : []),
+      ],
       reads: {
         run: async ({ tenant, runId }: { tenant: string; runId: string }) => {
           const run = await findRun(database, tenant, runId);
           return run && runView(run);
+        },
+        usage: async ({ tenant }: { tenant: string }): Promise<UsageView> => {
+          const budget = budgetOfTenant(source.current, tenant);
+          const now = clock.now();
+          const periods = [...new Set(metersOf(budget, now).map((meter) => meter.period))];
+          const used = periods.length === 0 ? [] : await tenantUsage(database, tenant, periods);
+          return usageView(budget, new Map(used.map((one) => [`${one.period}/${one.kind}`, one.used])), now);
         },
       },
     };

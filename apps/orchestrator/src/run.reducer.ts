@@ -8,9 +8,12 @@ import { encodeEmission } from './adapters/encode-emission.ts';
 import { insertRuns } from './adapters/insert-runs.query.ts';
 import { loadRuns } from './adapters/load-runs.query.ts';
 import { numberRuns } from './adapters/number-runs.query.ts';
+import type { TenantSlices } from './adapters/tenant-slices.ts';
+import { isSliceLost } from './adapters/use-tenant-budget.query.ts';
 import { updateRuns } from './adapters/update-runs.query.ts';
 import { decideBatch, type Decided } from './domain/decide-batch.ts';
 import type { Run } from './domain/run-state.ts';
+import { SliceShort, sumCharges, type Charge } from './domain/tenant-use.ts';
 import { ContractsMissing, type ContractShelf, type Dropped, type Env } from './domain/saga.types.ts';
 import { inputOf, type OrchestratorMessage } from './orchestrator.inputs.ts';
 
@@ -18,14 +21,15 @@ import { inputOf, type OrchestratorMessage } from './orchestrator.inputs.ts';
  * Loads, asks the saga, saves, emits: one transaction for a batch, one statement for a table.
  *
  * D1 a run's row is locked while it is decided; new rows are inserted under their id, and the first commit wins.
- * D2 what a decision lacks (a contract, a row that another reducer has just inserted) is fetched outside the
- *    transaction, and the whole batch is decided again.
+ * D2 what a decision lacks (a contract, a slice of a tenant's budget, a row that another reducer has just inserted) is
+ *    fetched outside the transaction, and the whole batch is decided again.
  * D3 messages are rows of the same commit; they are published after it.
  */
 export interface ReducerParts {
   readonly database: Database;
   readonly outbox: Outbox;
   readonly shelf: Shelf;
+  readonly slices: TenantSlices;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -50,20 +54,20 @@ export class RunReducer {
       if (type === 'StartRun' && !known.has(runId)) fresh.add(runId);
       else if (!fresh.has(runId)) known.add(runId);
     }
-    await this.#rounds(async (tx, contracts, raced) => {
+    await this.#rounds(async (tx, { raced, ...env }) => {
       // A start is nearly always of a new run: it is looked up only after its insert met another one.
       const runs = await loadRuns(tx, raced ? [...fresh, ...known] : [...known]);
-      return this.#save(tx, decideBatch(runs, inputs, { now: this.#parts.clock.now(), contracts }));
+      return this.#save(tx, decideBatch(runs, inputs, { now: this.#parts.clock.now(), ...env }));
     });
   }
 
   /** Handles runs whose timer is due; answers whether there may be more. */
   async wake(): Promise<boolean> {
     let count = 0;
-    await this.#rounds(async (tx, contracts) => {
+    await this.#rounds(async (tx, { contracts, tenants }) => {
       const { runs, now } = await claimDueRuns(tx, WAKE_LIMIT);
       count = runs.length;
-      const woken = runs.flatMap((run) => this.#decideWoken(run, { now, contracts }));
+      const woken = runs.flatMap((run) => this.#decideWoken(run, { now, contracts, tenants }));
       return count === 0 ? null : this.#save(tx, merge(woken));
     });
     return count === WAKE_LIMIT;
@@ -76,21 +80,24 @@ export class RunReducer {
       const decided = decideBatch(new Map([[runId, run]]), [{ type: 'Woken', runId, tenant }], env);
       return [{ ...decided, changed: [...decided.after.values()] }];
     } catch (error) {
-      if (error instanceof ContractsMissing) throw error;
+      if (error instanceof ContractsMissing || error instanceof SliceShort) throw error;
       this.#parts.log.error({ runId, ...errorFields(error) }, 'the timer of a run cannot be handled');
       return [];
     }
   }
 
-  async #rounds(work: (tx: Tx, contracts: ContractShelf, raced: boolean) => Promise<Saved | null>): Promise<void> {
-    const { database, outbox, shelf } = this.#parts;
+  async #rounds(work: (tx: Tx, known: Known) => Promise<Saved | null>): Promise<void> {
+    const { database, outbox, shelf, slices } = this.#parts;
     let contracts = shelf.readable;
     let raced = false;
     const missing = new Set<string>();
+    const exhausted = new Set<string>();
     for (let round = 0; round < MAX_ROUNDS; round++) {
       try {
-        const saved = await database.transaction((tx) => work(tx, contracts, raced));
+        const known = { contracts, raced, tenants: slices.room(exhausted) };
+        const saved = await database.transaction((tx) => work(tx, known));
         if (!saved) return;
+        slices.used(saved.charges);
         outbox.emit(saved.staged);
         return this.#count(saved.dropped);
       } catch (error) {
@@ -99,7 +106,13 @@ export class RunReducer {
         else if (error instanceof ContractsMissing) {
           error.digests.forEach((digest) => missing.add(digest));
           contracts = await shelf.with([...missing]);
-        } else throw error;
+        } else if (error instanceof SliceShort) {
+          for (const meter of await slices.lease(error.needs)) exhausted.add(meter);
+        } else {
+          // Taken over, or nobody knows whether the commit came through: they are looked up again.
+          slices.forget();
+          if (!isSliceLost(error)) throw error;
+        }
       }
     }
     throw new InfrastructureError('the batch could not be decided: other reducers were always faster');
@@ -112,10 +125,20 @@ export class RunReducer {
       const runNo = emission.type === 'RunStarted' ? numbers.get(emission.runId) : undefined;
       return encodeEmission(runNo == null ? emission : { ...emission, data: { ...emission.data, runNo } });
     });
-    const [, , staged] = await tx.last(() =>
-      Promise.all([insertRuns(tx, started), updateRuns(tx, decided.changed), this.#parts.outbox.append(tx, messages)]),
-    );
-    return { staged, dropped: decided.dropped };
+    const { charges, dropped } = decided;
+    const staged = await tx.last(async () => {
+      const using = this.#parts.slices.use(tx, charges);
+      const saving = Promise.all([
+        insertRuns(tx, started),
+        updateRuns(tx, decided.changed),
+        this.#parts.outbox.append(tx, messages),
+      ]);
+      // The one that fails first fails the others: its error tells why.
+      saving.catch(() => undefined);
+      await using;
+      return (await saving)[2];
+    });
+    return { staged, dropped, charges };
   }
 
   #count(dropped: readonly Dropped[]): void {
@@ -144,11 +167,17 @@ const merge = (parts: readonly Decided[]): Changes => ({
   changed: parts.flatMap((part) => part.changed),
   out: parts.flatMap((part) => part.out),
   dropped: parts.flatMap((part) => part.dropped),
+  charges: sumCharges(parts.flatMap((part) => part.charges)),
 });
 
 type Changes = Omit<Decided, 'after'>;
 
+interface Known extends Pick<Env, 'contracts' | 'tenants'> {
+  readonly raced: boolean;
+}
+
 interface Saved {
+  readonly charges: readonly Charge[];
   readonly staged: Staged;
   readonly dropped: readonly Dropped[];
 }

@@ -121,3 +121,14 @@ export interface ToolChangeView {
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'stopped', 'failed', 'budget_exhausted', 'cancelled']);
 export const isEnded = (run: RunView): boolean => ENDED.has(run.status);
+
+/** A limit of all runs of the tenant together. */
+export interface TenantLimitView {
+  readonly period: string;
+  readonly name: string;
+  readonly limit: string;
+  readonly used: number;
+  readonly most: number;
+  readonly left: number;
+  readonly renewsAt: string;
+}

@@ -84,7 +84,8 @@ export const cancelSchema = z.strictObject({ reason: z.string().min(1).max(2000)
 export type CancelRequest = z.infer<typeof cancelSchema>;
 
 export const resumeSchema = z.strictObject({
-  budgets: writtenBudgetsSchema.refine((value) => Object.keys(value).length > 0, 'name the limits to raise'),
+  /** The limits to raise; none for a run that a limit of its tenant ended. */
+  budgets: writtenBudgetsSchema.default({}),
 });
 export type ResumeRequest = z.infer<typeof resumeSchema>;
 

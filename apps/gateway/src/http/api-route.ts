@@ -22,7 +22,7 @@ export interface ApiRoute {
   readonly path: string;
   /** Unique. */
   readonly operationId: string;
-  readonly tag: 'runs' | 'calls' | 'approvals' | 'tools' | 'audit' | 'service';
+  readonly tag: 'runs' | 'calls' | 'approvals' | 'tools' | 'audit' | 'usage' | 'service';
   readonly summary: string;
   /** One of these roles is needed; `any` = whoever is authenticated; `public` = nobody is asked. */
   readonly roles: readonly string[] | 'any' | 'public';

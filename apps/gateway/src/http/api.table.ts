@@ -8,6 +8,7 @@ import { TOOL_PUBLISHING_ROUTES } from './routes/tool-publishing.routes.ts';
 import { STANDING_ROUTES } from './routes/standings.routes.ts';
 import { TOOL_ROUTES } from './routes/tools.routes.ts';
 import { UNKNOWN_ROUTES } from './routes/unknowns.routes.ts';
+import { USAGE_ROUTES } from './routes/usage.routes.ts';
 
 /** All routes of the public API, one row each: the controllers are checked against it, the OpenAPI document is made of it. */
 export const API: readonly ApiRoute[] = [
@@ -19,5 +20,6 @@ export const API: readonly ApiRoute[] = [
   ...TOOL_ROUTES,
   ...TOOL_PUBLISHING_ROUTES,
   ...AUDIT_ROUTES,
+  ...USAGE_ROUTES,
   ...SERVICE_ROUTES,
 ];

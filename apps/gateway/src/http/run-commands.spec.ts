@@ -133,8 +133,6 @@ describe('commands to a run', () => {
   });
 
   it.each([
-    ['resume', { budgets: {} }, '/budgets'],
-    ['resume', {}, '/budgets'],
     ['resume', { budgets: { maxTurns: 0 } }, '/budgets/maxTurns'],
     ['resume', { budgets: { maxFun: 1 } }, '/budgets/maxFun'],
     ['cancel', { reason: 7 }, '/reason'],

@@ -11,12 +11,13 @@ export interface Reservation {
   readonly inputTokens: number;
   readonly maxOutputTokens: number;
   /** The run's limit that made it shorter than this process allows; null = none did. */
-  readonly boundBy: LimitName | null;
+  readonly boundBy: LimitName | 'tenant' | null;
   /** null = the model has no price. */
   readonly price: Price | null;
 }
 export interface NoRoom {
-  readonly limit: LimitName;
+  /** Absent: what the tenant has reserved. */
+  readonly limit?: LimitName;
   readonly message: string;
 }
 
@@ -25,6 +26,7 @@ const MIN_OUTPUT_TOKENS = 16;
 /** Few texts have more tokens than this many bytes each; the provider's own count is settled afterwards. */
 const BYTES_PER_TOKEN = 3;
 const MILLION = 1_000_000;
+const LIMITS_OF_ANSWER = ['maxOutputTokens', 'maxCostUsd', 'tenant'] as const;
 
 /**
  * Reserves a request before it is sent: an answer cannot become longer or dearer than what is left of the run's limits.
@@ -40,7 +42,7 @@ export function reserveTurn(
   const inputTokens = Math.ceil(requestBytes / BYTES_PER_TOKEN);
   const base = { inputTokens, price };
   if (!limits) return { ...base, maxOutputTokens: longest, boundBy: null };
-  const { maxOutputTokens, maxCostUsd } = limits;
+  const { maxOutputTokens, maxCostUsd, maxTokens = Infinity } = limits;
   if (maxCostUsd !== null && price === null)
     return {
       limit: 'allowUnknownCost',
@@ -55,8 +57,12 @@ export function reserveTurn(
       limit: 'maxCostUsd',
       message: `${maxCostUsd?.toFixed(4)} US dollars are left, and the next turn needs about ${cost(price!, inputTokens, MIN_OUTPUT_TOKENS).toFixed(4)}`,
     };
-  const most = Math.min(longest, maxOutputTokens, affordable);
-  const boundBy = most === longest ? null : most === maxOutputTokens ? 'maxOutputTokens' : 'maxCostUsd';
+  const reserved = maxTokens - inputTokens;
+  if (reserved < MIN_OUTPUT_TOKENS)
+    return { message: `the tenant has reserved ${maxTokens} tokens, and the request needs about ${inputTokens}` };
+  const most = Math.min(longest, maxOutputTokens, affordable, reserved);
+  const bounds = { maxOutputTokens, maxCostUsd: affordable, tenant: reserved } as const;
+  const boundBy = most === longest ? null : LIMITS_OF_ANSWER.find((name) => bounds[name] === most)!;
   return { ...base, maxOutputTokens: most, boundBy };
 }
 

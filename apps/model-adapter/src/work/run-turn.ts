@@ -78,7 +78,7 @@ export async function runTurn(claimed: ClaimedTurn, deps: TurnDependencies, sign
     const toAsk = { model, instructions, transcript: whole, tools, parallelToolCalls: request.data.parallelToolCalls };
     const reserved = reserve(request.data, provider, toAsk, deps);
     if (!isReserved(reserved))
-      return ended(failed('BUDGET_EXHAUSTED', reserved.message, { limit: reserved.limit }), [], null, 0);
+      return ended(failed('BUDGET_EXHAUSTED', reserved.message, limitOf(reserved.limit)), [], null, 0);
     const wire = provider.buildRequest({ ...toAsk, maxOutputTokens: reserved.maxOutputTokens });
     const offered = JSON.stringify(wire.tools ?? []);
     faults.at?.('model-adapter', 'before-send');
@@ -87,7 +87,10 @@ export async function runTurn(claimed: ClaimedTurn, deps: TurnDependencies, sign
     const usage = priced(reserved, answer.usage);
     if (answer.kind === 'unusable') {
       const limit = cutOffBy(answer, reserved);
-      const response = failed(answer.code, answer.message, { usage, ...(limit === null ? {} : { limit }) });
+      const response =
+        limit === 'tenant'
+          ? failed('BUDGET_EXHAUSTED', answer.message, { usage })
+          : failed(answer.code, answer.message, { usage, ...limitOf(limit) });
       return ended(response, [], offered, attempts);
     }
     const { proposals, text, responseId } = answer;
@@ -116,8 +119,10 @@ function reserve(
   return reserveTurn(data, prices.get(data.agent.model) ?? null, bytes, maxOutputTokens);
 }
 
+const limitOf = (limit: LimitName | null | undefined) => (limit == null ? {} : { limit });
+
 /** An answer that was cut off because of what was left of the run's limit is the limit's doing, not the model's. */
-const cutOffBy = ({ code, usage }: Unusable, { boundBy, maxOutputTokens }: Reservation): LimitName | null =>
+const cutOffBy = ({ code, usage }: Unusable, { boundBy, maxOutputTokens }: Reservation): Reservation['boundBy'] =>
   code === 'MODEL_TRUNCATED' && (usage.outputTokens ?? maxOutputTokens) >= maxOutputTokens ? boundBy : null;
 
 const contextOf = (request: Message<'RequestTurn'>, clock: Clock) => ({

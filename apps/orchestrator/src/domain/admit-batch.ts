@@ -1,5 +1,5 @@
-import type { CallError, LimitName, Principal, Proposal } from '#contracts';
-import { admitProposal, type Admission } from './admit-proposal.ts';
+import type { CallError, LimitName, Principal, Proposal, TenantLimit } from '#contracts';
+import { admitProposal, type Admission, type Admitted } from './admit-proposal.ts';
 import { callError, errorForModel } from './call-error.ts';
 import { callRejected } from './emissions.ts';
 import { resolveTool } from './resolve-tool.ts';
@@ -7,6 +7,7 @@ import { printable } from './printable.ts';
 import { callsUsed, shortDigest } from './limits.ts';
 import { isOfModel } from './run-control.ts';
 import { budgetsOf, withState, type Batch, type Call, type HeldCall, type Run, type SettledCall } from './run-state.ts';
+import { charge, tenantText } from './tenant-use.ts';
 import { ContractsMissing, type Emission, type Env, type Input } from './saga.types.ts';
 
 export type NamedProposal = Proposal & {
@@ -37,7 +38,8 @@ export function admitBatch(
   const room = maxCalls - callsUsed(calls);
   const added: Call[] = [];
   const out: Emission[] = [];
-  for (const proposal of proposed.proposals) {
+  let paying = opened;
+  for (const [index, proposal] of proposed.proposals.entries()) {
     const context = {
       origin: isOfModel(opened, { batch }) ? ('tool:*' as const) : ('user' as const),
       definition: run.definition,
@@ -46,7 +48,12 @@ export function admitBatch(
       sources,
       contracts: env.contracts,
     };
-    const admission = callsUsed(added) < room ? admitProposal(proposal, context) : beyondBudget(proposal, maxCalls);
+    let admission = callsUsed(added) < room ? admitProposal(proposal, context) : beyondBudget(proposal, maxCalls);
+    if (admission.ok) {
+      const paid = charge(paying, { calls: 1 }, env, proposed.proposals.length - index);
+      if ('run' in paid) paying = paid.run;
+      else admission = beyondTenant(admission, paid.stop);
+    }
     const { callId, providerCallId, dependsOn } = proposal;
     const base = { callId, providerCallId, batch, ...(dependsOn ? { dependsOn } : {}) };
     if (admission.ok) {
@@ -64,8 +71,8 @@ export function admitBatch(
       };
       added.push(held);
     } else {
-      const { tool, contractDigest, effectClass, error, limit } = admission;
-      added.push(rejectedCall(opened, { ...base, tool, effectClass }, { error, limit }));
+      const { tool, contractDigest, effectClass, error, limit, tenantLimit } = admission;
+      added.push(rejectedCall(opened, { ...base, tool, effectClass }, { error, limit, tenantLimit }));
       out.push(
         callRejected(
           run,
@@ -76,7 +83,7 @@ export function admitBatch(
       );
     }
   }
-  return { run: withState(opened, { calls: [...calls, ...added] }), out };
+  return { run: withState(paying, { calls: [...calls, ...added] }), out };
 }
 
 function fetchFirst(run: Run, proposals: readonly Proposal[], env: Env): void {
@@ -97,17 +104,24 @@ function beyondBudget(proposal: Proposal, maxCalls: number): Admission {
   };
 }
 
+function beyondTenant({ bound }: Admitted, tenantLimit: TenantLimit): Admission {
+  const { tool, contractDigest, effectClass } = bound;
+  const error = callError('BUDGET_EXHAUSTED', tenantText(tenantLimit));
+  return { ok: false, tool, contractDigest, effectClass: effectClass === 'read' ? 'read' : 'call', error, tenantLimit };
+}
+
 type Base = Pick<Call, 'callId' | 'providerCallId' | 'tool' | 'batch' | 'effectClass' | 'dependsOn'>;
 
 /** Why a call ends here: the right to settle it has never left. */
 export interface Refusal {
   readonly error: CallError;
   readonly limit?: LimitName | undefined;
+  readonly tenantLimit?: TenantLimit | undefined;
   /** `rejected` unless it is said. */
   readonly status?: 'rejected' | 'cancelled';
 }
 
-function rejectedCall(run: Run, base: Base, { error, limit, status = 'rejected' }: Refusal): SettledCall {
+function rejectedCall(run: Run, base: Base, { error, limit, tenantLimit, status = 'rejected' }: Refusal): SettledCall {
   const { callId, providerCallId, tool, batch, effectClass, dependsOn } = base;
   return {
     callId,
@@ -124,6 +138,7 @@ function rejectedCall(run: Run, base: Base, { error, limit, status = 'rejected' 
     resourceIds: [],
     ...(isOfModel(run, base) ? { output: errorForModel(status, error) } : {}),
     ...(limit === undefined ? {} : { limit }),
+    ...(tenantLimit === undefined ? {} : { tenantLimit }),
     ...(dependsOn ? { dependsOn } : {}),
   };
 }

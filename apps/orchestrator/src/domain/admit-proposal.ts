@@ -5,6 +5,7 @@ import {
   type LimitName,
   type Principal,
   type Proposal,
+  type TenantLimit,
   type ToolRef,
 } from '#contracts';
 import { CountersignError, digestArguments, parseJson, type ErrorCode, type ErrorDetail } from '#kernel';
@@ -33,6 +34,7 @@ export interface Rejected {
   readonly error: CallError;
   /** The limit of the run that left no room for it. */
   readonly limit?: LimitName;
+  readonly tenantLimit?: TenantLimit;
 }
 export type Admission = Admitted | Rejected;
 

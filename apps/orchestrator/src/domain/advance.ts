@@ -7,6 +7,7 @@ import { completedEnd } from './ends.ts';
 import { stopAfterCalls, stopBeforeTurn } from './limits.ts';
 import { releaseGate } from './release-gate.ts';
 import { takenOverBy } from './run-control.ts';
+import { reserveRequest, tenantEnd } from './tenant-use.ts';
 import {
   budgetsOf,
   isOut,
@@ -153,10 +154,12 @@ function whenAllSettled(run: Run, input: Input, env: Env): Advanced {
       return endRun(run, input, phase.end, env.now);
     case 'awaiting_calls': {
       if (run.state.control) return { run, out: [] };
-      if (driver !== 'agent') return endRun(run, input, completedEnd(null), env.now);
+      if (driver !== 'agent') return endRun(run, input, endOfCall(run), env.now);
       const end = stopBeforeTurn(run);
       if (end) return endRun(run, input, end, env.now);
-      const asking = withState(run, { phase: { name: 'awaiting_model', turn: turns + 1 } });
+      const taken = reserveRequest(run, env);
+      if ('stop' in taken) return endRun(run, input, tenantEnd(taken.stop), env.now);
+      const asking = withState(taken.run, { phase: { name: 'awaiting_model', turn: turns + 1 } });
       return { run: asking, out: [requestTurn(asking, input, turns + 1, env.now)] };
     }
     case 'open':
@@ -166,6 +169,12 @@ function whenAllSettled(run: Run, input: Input, env: Env): Advanced {
     case 'ended':
       return { run, out: [] };
   }
+}
+
+/** Of a direct call. */
+function endOfCall({ state: { calls } }: Run): End {
+  const refused = calls.filter(isSettled).find((call) => call.tenantLimit)?.tenantLimit;
+  return refused ? tenantEnd(refused) : completedEnd(null);
 }
 
 /** A run comes to its end: at once, or after its way back, or after a person was asked about it. */

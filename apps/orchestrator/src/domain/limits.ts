@@ -1,3 +1,4 @@
+import type { RequestTurn } from '#contracts';
 import { ERROR_CODES } from '#kernel';
 import { limitEnd } from './ends.ts';
 import {
@@ -10,6 +11,8 @@ import {
   type Run,
   type SettledCall,
 } from './run-state.ts';
+import { MICROS } from './tenant-budget.ts';
+import { tenantEnd } from './tenant-use.ts';
 import { nextInputTokens } from './usage.ts';
 
 /**
@@ -52,12 +55,19 @@ const bytesEnd = (limit: number, bytes: number): End =>
   limitEnd('maxResultBytes', limit, `the results have ${bytes} bytes`);
 
 /** What is left for the next turn. */
-export function turnLimits(run: Run): { maxOutputTokens: number; maxCostUsd: number | null } {
+export function turnLimits(run: Run): NonNullable<RequestTurn['limits']> {
   const { maxOutputTokens, maxCostUsd, allowUnknownCost } = budgetsOf(run);
-  const { used } = run.state;
-  return {
+  const { used, reserved } = run.state;
+  const own = {
     maxOutputTokens: maxOutputTokens - used.outputTokens,
     maxCostUsd: allowUnknownCost ? null : Math.max(0, maxCostUsd - used.costUsd),
+  };
+  if (!reserved) return own;
+  const reserves = (kind: string): boolean => reserved.meters.some((meter) => meter.kind === kind);
+  return {
+    ...own,
+    ...(reserves('tokens') ? { maxTokens: reserved.tokens } : {}),
+    ...(reserves('costUsd') ? { maxCostUsd: Math.min(own.maxCostUsd ?? Infinity, reserved.cost / MICROS) } : {}),
   };
 }
 
@@ -68,6 +78,8 @@ export function stopAfterCalls(run: Run): End | null {
   const recent = run.state.calls.filter((call): call is SettledCall => isSettled(call) && call.batch >= from);
   if (run.definition.driver === 'client' && run.state.used.resultBytes > maxResultBytes)
     return bytesEnd(maxResultBytes, run.state.used.resultBytes);
+  const byTenant = recent.find((call) => call.tenantLimit)?.tenantLimit;
+  if (byTenant) return tenantEnd(byTenant);
   if (recent.some((call) => call.limit === 'maxCalls'))
     return limitEnd('maxCalls', maxCalls, `${callsUsed(run.state.calls)} calls were made and more were proposed`);
   const repeated = insisted(recent, 'maxRepeats', (call) => call.asked);
@@ -109,7 +121,9 @@ function insisted(
 
 /** Calls that count: not those which there was no room or no time for. */
 export const callsUsed = (calls: readonly Call[]): number =>
-  calls.filter((call) => !(isSettled(call) && (call.limit === 'maxCalls' || call.limit === 'wallClockMs'))).length;
+  calls.filter(
+    (call) => !(isSettled(call) && (call.limit === 'maxCalls' || call.limit === 'wallClockMs' || call.tenantLimit)),
+  ).length;
 
 /** How often this call ended the same way in the end, and how many like it are out. */
 export function repeatsOf(calls: readonly Call[], asked: string): { unchanged: number; out: number } {

@@ -8,16 +8,27 @@ import { forgetNews } from './outcome-news.ts';
 import { takenOverBy } from './run-control.ts';
 import { budgetsOf, isSettled, withState, type Call, type End, type Run } from './run-state.ts';
 import type { Advanced, Env, Input, InputOf, Step } from './saga.types.ts';
+import { MICROS } from './tenant-budget.ts';
+import { boundByTenant, settleRequest, tenantEnd } from './tenant-use.ts';
 import { settleTurn, unsentTurn } from './usage.ts';
 
-const late = (run: Run): Step => ({ run, out: [], dropped: 'late' });
+/** Nobody waits for it any more; what it had reserved is settled all the same (B4 in tenant-budget.ts). */
+export const turnTooLate = (run: Run, { data }: InputOf<'TurnCompleted' | 'TurnFailed'>): Step => ({
+  run: settleRequest(run, data.turn, 'code' in data ? usageOfFailed(data) : data.usage),
+  out: [],
+  dropped: 'late',
+});
+
+/** A fault of ours does not tell whether the request was made. */
+const usageOfFailed = ({ code, usage }: InputOf<'TurnFailed'>['data']) =>
+  usage ?? (code === 'INTERNAL' ? undefined : 'unsent');
 
 /** Proposals become calls; text alone is the final answer; neither is a fault of the model. */
 export function turnCompleted(run: Run, input: InputOf<'TurnCompleted'>, env: Env): Step {
   const { turn, proposals, text } = input.data;
-  if (run.state.phase.name !== 'awaiting_model' || run.state.phase.turn !== turn) return late(run);
+  if (run.state.phase.name !== 'awaiting_model' || run.state.phase.turn !== turn) return turnTooLate(run, input);
   const written = `${text ?? ''}${proposals.map((proposal) => proposal.arguments).join('')}`;
-  const folded = fold(settleTurn(run, input.data.usage, written), turn);
+  const folded = fold(settleTurn(settleRequest(run, turn, input.data.usage), input.data.usage, written), turn);
   if (proposals.length > 0) return takeProposals(folded, input, env);
   const answer = text === null || text.trim() === '' ? null : text;
   const end =
@@ -72,8 +83,24 @@ const forgetOutputs = (calls: readonly Call[]): readonly Call[] =>
 
 export function turnFailed(run: Run, input: InputOf<'TurnFailed'>, env: Env): Step {
   const { turn, code, message, limit, usage } = input.data;
-  if (run.state.phase.name !== 'awaiting_model' || run.state.phase.turn !== turn) return late(run);
-  const folded = fold(usage ? settleTurn(run, usage, '') : unsentTurn(run), turn);
-  const end = limit === undefined ? modelEnd(code, message) : limitEnd(limit, budgetsOf(run)[limit], message);
+  if (run.state.phase.name !== 'awaiting_model' || run.state.phase.turn !== turn) return turnTooLate(run, input);
+  const settled = settleRequest(run, turn, usageOfFailed(input.data));
+  const folded = fold(usage ? settleTurn(settled, usage, '') : unsentTurn(settled), turn);
+  const tenant = tenantLimitOf(run, input.data, env);
+  const own = limit === undefined ? modelEnd(code, message) : limitEnd(limit, budgetsOf(run)[limit], message);
+  const end = tenant ? tenantEnd(tenant) : own;
   return endAfterCalls(folded, input, end, env.now);
+}
+
+/** The request did not fit what was reserved for it, and not because of the run's own limits. */
+function tenantLimitOf(run: Run, { code, limit }: InputOf<'TurnFailed'>['data'], env: Env) {
+  if (code !== 'BUDGET_EXHAUSTED') return undefined;
+  if (limit === undefined) return boundByTenant(run, 'tokens', env);
+  const { maxCostUsd, allowUnknownCost } = budgetsOf(run);
+  const { reserved, used } = run.state;
+  const byTenant =
+    (limit === 'allowUnknownCost' && allowUnknownCost) ||
+    (limit === 'maxCostUsd' &&
+      (allowUnknownCost || (reserved?.cost ?? Infinity) < (maxCostUsd - used.costUsd) * MICROS));
+  return byTenant ? boundByTenant(run, 'costUsd', env) : undefined;
 }

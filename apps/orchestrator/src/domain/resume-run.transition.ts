@@ -1,8 +1,9 @@
-import type { Budgets, LimitName } from '#contracts';
+import type { Budgets, LimitName, TenantLimit } from '#contracts';
 import type { ErrorCode } from '#kernel';
 import { commandRefused, runResumed } from './emissions.ts';
 import { stopAfterCalls, stopBeforeTurn } from './limits.ts';
 import { budgetsOf, isResumable, mayKeep, statusOf, withState, type Phase, type Run } from './run-state.ts';
+import { charge, reserveRequest, tenantText } from './tenant-use.ts';
 import type { Env, InputOf, Step } from './saga.types.ts';
 
 type ResumeRun = InputOf<'ResumeRun'>;
@@ -29,6 +30,8 @@ export function resumeRun(run: Run, input: ResumeRun, env: Env): Step {
     return refuse('INVALID_ARGS', `The run ended by its limit ${told([by], before)}: raise it to go on`);
   const resumed = nextEpisode(run, commandId, budgets, env.now);
   const stop = resumed.state.clock.leftMs <= 0 ? 'wallClockMs' : stillPassed(resumed)?.cause?.limit;
+  const tenant = stop === undefined ? tenantStop(resumed, env) : undefined;
+  if (tenant) return refuse('BUDGET_EXHAUSTED', tenantText(tenant));
   if (stop !== undefined)
     return refuse('INVALID_ARGS', `The limit ${told([stop], budgets)} is used up as well: raise it, too`);
   return { run: resumed, out: [runResumed(resumed, input, resumed.state.resumes.length - 1)] };
@@ -42,6 +45,12 @@ function nextEpisode(run: Run, commandId: string, budgets: Budgets, now: number)
     resumes: [...resumes, { commandId, budgets, batch: batches.length, at: now }],
     clock: { leftMs, since: now },
   });
+}
+
+/** Is there still no room for its next step? What begins with the resume is charged by the step that begins it. */
+function tenantStop(run: Run, env: Env): TenantLimit | undefined {
+  const taken = run.definition.driver === 'agent' ? reserveRequest(run, env) : charge(run, { calls: 1 }, env);
+  return 'stop' in taken ? taken.stop : undefined;
 }
 
 const stillPassed = (run: Run) =>

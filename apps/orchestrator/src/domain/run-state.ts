@@ -14,10 +14,12 @@ import type {
   RunStatus,
   ShownStatus,
   StartRun,
+  TenantLimit,
   ToolRef,
 } from '#contracts';
 import type { ErrorCode } from '#kernel';
 import type { Control, Controlled, HandBack } from './run-control.ts';
+import type { Charged, Reserved } from './tenant-use.ts';
 import type { UndoPlan, WayBack } from './way-back.ts';
 
 /**
@@ -83,6 +85,9 @@ export interface RunState {
   readonly handBack?: HandBack | undefined;
   /** Absent: never thought of. */
   readonly compensation?: Compensation | undefined;
+  /** What it has charged to the limits of its tenant, by meter; absent = there were none. */
+  readonly charged?: Readonly<Record<string, Charged>> | undefined;
+  readonly reserved?: Reserved | undefined;
   /** The CancelRun that was obeyed. */
   readonly cancelledBy?: string | undefined;
   /** Outcomes that the model was told to be unknown and that are known since: said with this turn. */
@@ -256,8 +261,9 @@ export interface SettledCall extends CallBase {
   readonly cancellation?: Cancellation | undefined;
   /** For the model, until it was handed over in the next turn. */
   readonly output?: string | undefined;
-  /** The limit of the run that refused it. */
+  /** The limit of the run that refused it, or that of its tenant. */
   readonly limit?: LimitName | undefined;
+  readonly tenantLimit?: TenantLimit | undefined;
   /** What was asked and what came of it, as short digests: equal ones are repetitions. */
   readonly asked?: string | undefined;
   readonly came?: string | undefined;

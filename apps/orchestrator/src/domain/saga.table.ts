@@ -5,7 +5,7 @@ import { cancelRun } from './cancel-run.transition.ts';
 import { compensateRun } from './compensate-run.transition.ts';
 import { controlRun } from './control-run.transition.ts';
 import { commandRefused } from './emissions.ts';
-import { turnCompleted, turnFailed } from './model.transition.ts';
+import { turnCompleted, turnFailed, turnTooLate } from './model.transition.ts';
 import { callReconciled } from './call-reconciled.transition.ts';
 import { resolveCall } from './resolve-call.transition.ts';
 import { resumeRun } from './resume-run.transition.ts';
@@ -26,7 +26,6 @@ import { afterProgress } from './timers.ts';
 type Transition<T extends InputType> = (run: Run, input: InputOf<T>, env: Env) => Step;
 type Row = { readonly [T in InputType]: Transition<T> };
 
-const history = (run: Run): Step => ({ run, out: [], dropped: 'late' });
 const nothing = (run: Run): Step => ({ run, out: [] });
 /** A call's fate does not depend on the phase of its run; finding it out neither. */
 const callFacts = {
@@ -43,14 +42,14 @@ const hands = { PauseRun: controlRun, TakeOverRun: controlRun, HandBackRun: cont
 
 // prettier-ignore
 export const SAGA: { readonly [P in PhaseName]: Row } = {
-  open:           { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeCalls,    FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  awaiting_model: { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeByPerson, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: turnCompleted, TurnFailed: turnFailed, Woken: woken },
-  awaiting_calls: { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeByPerson, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  finishing:      { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeTooLate,  FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  closing:        { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeTooLate,  FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  asking:         { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeTooLate,  FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  compensating:   { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeTooLate,  FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: woken },
-  ended:          { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeTooLate,  FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: history,       TurnFailed: history,    Woken: nothing },
+  open:           { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeCalls,    FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: turnTooLate,   TurnFailed: turnTooLate, Woken: woken },
+  awaiting_model: { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeByPerson, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: turnCompleted, TurnFailed: turnFailed,  Woken: woken },
+  awaiting_calls: { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeByPerson, FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: turnTooLate,   TurnFailed: turnTooLate, Woken: woken },
+  finishing:      { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeTooLate,  FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: turnTooLate,   TurnFailed: turnTooLate, Woken: woken },
+  closing:        { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeTooLate,  FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: turnTooLate,   TurnFailed: turnTooLate, Woken: woken },
+  asking:         { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeTooLate,  FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: turnTooLate,   TurnFailed: turnTooLate, Woken: woken },
+  compensating:   { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeTooLate,  FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: turnTooLate,   TurnFailed: turnTooLate, Woken: woken },
+  ended:          { ...callFacts, ...hands, StartRun: startAgain, ProposeCalls: proposeTooLate,  FinishRun: finishRun, CancelRun: cancelRun, ResumeRun: resumeRun, CompensateRun: compensateRun, TurnCompleted: turnTooLate,   TurnFailed: turnTooLate, Woken: nothing },
 };
 
 const unknownRun = (): Step => ({ run: null, out: [], dropped: 'unknown_run' });

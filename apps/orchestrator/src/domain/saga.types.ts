@@ -22,6 +22,7 @@ import type {
 } from '#contracts';
 import type { ErrorDetail } from '#kernel';
 import type { Run } from './run-state.ts';
+import type { Charged, TenantRoom } from './tenant-use.ts';
 
 interface About {
   readonly runId: string;
@@ -85,6 +86,10 @@ export interface Env {
   /** Epoch milliseconds. */
   readonly now: number;
   readonly contracts: ContractShelf;
+  /** Absent: no tenant has a limit. */
+  readonly tenants?: TenantRoom | undefined;
+  /** What the run had charged before this step. */
+  readonly before?: Readonly<Record<string, Charged>> | undefined;
 }
 
 /** Tells the caller to fetch these contracts and to decide again; nothing was decided. */

@@ -29,6 +29,8 @@ export const requestTurnSchema = z.object({
   limits: z
     .object({
       maxOutputTokens: z.int().min(1),
+      /** Of request and answer together, as far as the tenant has reserved them. */
+      maxTokens: z.int().min(1).optional(),
       /** US dollars; a model without a price is then refused. null = the cost may be unknown. */
       maxCostUsd: z.number().min(0).nullable(),
     })

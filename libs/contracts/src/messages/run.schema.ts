@@ -175,12 +175,30 @@ export const runUsageSchema = z.object({
 });
 export type RunUsage = z.infer<typeof runUsageSchema>;
 
+/** A limit of all runs of the tenant together. */
+export const tenantLimitSchema = z.object({
+  period: z.enum(['day', 'month']),
+  limit: z.enum(['calls', 'tokens', 'costUsd']),
+  most: z.number().min(0),
+  /** RFC 3339: when the next period begins. */
+  renewsAt: z.string().max(32),
+});
+export type TenantLimit = z.infer<typeof tenantLimitSchema>;
+
 export const runEndedSchema = z.object({
   status: runStatusSchema,
   outcome: runOutcomeSchema,
-  /** Which limit or error ended it; null after a final answer or finish. `limit`: raise this one to go on. */
+  /**
+   * Which limit or error ended it; null after a final answer or finish. `limit`: raise this one to go on. `tenant`: the run
+   * goes on as it is once that limit is renewed or raised.
+   */
   cause: z
-    .object({ code: z.enum(ERROR_CODE_NAMES), message: z.string(), limit: z.enum(LIMIT_NAMES).optional() })
+    .object({
+      code: z.enum(ERROR_CODE_NAMES),
+      message: z.string(),
+      limit: z.enum(LIMIT_NAMES).optional(),
+      tenant: tenantLimitSchema.optional(),
+    })
     .nullable(),
   episode: z.int().min(1),
   callCount: z.int().min(0),

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { CliConfig } from '../../cli.config.ts';
 import type { RunView } from '../../client/views.ts';
-import { usageFailure } from '../../exit-codes.ts';
 import { addGatewayCommand, openGateway, type GatewayOptions } from '../../gateway-command.ts';
 import { runId, wholeNumber } from '../../option-parsers.ts';
 
@@ -15,8 +14,8 @@ interface ResumeOptions extends GatewayOptions {
 export function addResumeRun(group: Command, config: CliConfig): void {
   addGatewayCommand(group, {
     usage: 'resume',
-    summary: 'raise limits of a run that ended by one of them, and go on with it',
-    examples: ['countersign runs resume run_01kb… --max-turns 20'],
+    summary: 'go on with a run that a limit ended: with limits raised, or as it is when it was one of the tenant',
+    examples: ['countersign runs resume run_01kb… --max-turns 20', 'countersign runs resume run_01kb…'],
   })
     .argument('<run>', 'id of the run', runId)
     .option('--max-turns <n>', 'turns of the model at most', wholeNumber(1, 1_000))
@@ -26,8 +25,6 @@ export function addResumeRun(group: Command, config: CliConfig): void {
       const { client, out } = openGateway(config, options);
       const raised = { maxTurns, maxCalls, wallClockMs: wallClock === undefined ? undefined : wallClock * 1000 };
       const budgets = Object.fromEntries(Object.entries(raised).filter(([, value]) => value !== undefined));
-      if (Object.keys(budgets).length === 0)
-        throw usageFailure('no limit is raised: give --max-turns, --max-calls or --wall-clock');
       const answer = await client.post<RunView>(`/v1/runs/${id}/resume`, { budgets }, { key: randomUUID() });
       out.document(answer);
       out.line(`run ${id} goes on`);
