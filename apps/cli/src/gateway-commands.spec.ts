@@ -127,6 +127,31 @@ describe('commands that talk to the gateway', () => {
     expect([code, stdout]).toEqual([1, expect.stringMatching(/status +cancelled\n/)]);
   });
 
+  it('a run is paused, taken over and handed back', async () => {
+    const start = ['runs', 'start', 'incident-triage', 'Checkout is failing: open a ticket.', '--task', 'cli-3'];
+    const { runId } = await json<RunView>(ALICE, ...start);
+    await pendingOf(runId);
+    const steps = [
+      ['pause', 'is paused', 'paused'],
+      ['take-over', 'is yours', 'taken_over'],
+      ['hand-back', 'goes on', 'awaiting_approval'],
+    ] as const;
+    for (const [verb, told, status] of steps) {
+      const { code, stdout, stderr } = await as(ALICE, 'runs', verb, runId, '--reason', 'checked by hand');
+      expect([code, stdout, stderr]).toEqual([0, `run ${runId} ${told}\n`, '']);
+      await until(async () => {
+        const { body } = await ask<RunView>(system, 'alice', 'GET', `/v1/runs/${runId}`);
+        return body.status === status;
+      });
+    }
+  }, 120_000);
+
+  it('the use of the tenant is shown to those who run or audit it', async () => {
+    expect((await as(ANN, 'usage')).stdout).toBe('the tenant has no limits\n');
+    expect(await json(ANN, 'usage')).toEqual({ limits: [] });
+    expect((await as(ALICE, 'usage')).code).toBe(4);
+  });
+
   it('tools are listed and shown; a workspace that is live already is compared, and changes nothing', async () => {
     const { stdout } = await as(ALICE, 'tools', 'list');
     expect(stdout).toMatch(/^TOOL +VERSION +LAYER/);

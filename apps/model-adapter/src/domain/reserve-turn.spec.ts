@@ -59,6 +59,16 @@ describe('a request is reserved before it is sent (G8)', () => {
     );
   });
 
+  it('request and answer together stay within what the tenant has reserved; the answer gives way', () => {
+    const reserved = (maxTokens: number) => {
+      const { agent, limits: own } = limits(100, null);
+      return reserveTurn({ agent, limits: { ...own, maxTokens } }, null, 300, 1000);
+    };
+    expect(reserved(1000)).toMatchObject({ inputTokens: 100, maxOutputTokens: 100, boundBy: 'maxOutputTokens' });
+    expect(reserved(150)).toMatchObject({ inputTokens: 100, maxOutputTokens: 50, boundBy: 'tenant' });
+    expect(reserved(110)).toEqual({ message: expect.stringContaining('110 tokens') });
+  });
+
   it('without a price the cost is unknown, never zero', () => {
     const reserved = reserveTurn({ agent }, null, 30, 1000) as Reservation;
     expect(priced(reserved, { inputTokens: 1, outputTokens: 1 }).costUsd).toBeNull();
