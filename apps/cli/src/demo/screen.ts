@@ -1,5 +1,5 @@
 import { stderr, stdin, stdout } from 'node:process';
-import readline from 'node:readline/promises';
+import { askAt } from '../output/ask-at.ts';
 
 /** What a person sees. With `--json` stdout belongs to the one document: everything else goes to stderr. */
 export interface Screen {
@@ -21,15 +21,10 @@ export function openScreen(json: boolean, noColour: boolean): Screen {
     step: (text) => void out.write(`${paint(36, '•')} ${printable(text)}\n`),
     detail: (text) => void out.write(`    ${paint(2, printable(text))}\n`),
     async ask(question) {
-      const terminal = readline.createInterface({ input: stdin, output: out });
-      try {
-        for (;;) {
-          const answer = (await terminal.question(`${question} [y/n] `)).trim().toLowerCase();
-          if (answer === 'y' || answer === 'yes') return true;
-          if (answer === 'n' || answer === 'no') return false;
-        }
-      } finally {
-        terminal.close();
+      for (;;) {
+        const answer = (await askAt(out, `${question} [y/n] `))?.toLowerCase();
+        if (answer === 'y' || answer === 'yes') return true;
+        if (answer === 'n' || answer === 'no' || answer === undefined) return false;
       }
     },
   };

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { stderr, stdin, stdout } from 'node:process';
-import readline from 'node:readline/promises';
+import { askAt } from './ask-at.ts';
 import { printable, printableLine } from './printable.ts';
 import { tableLines, type Column } from './table.ts';
 
@@ -82,20 +81,15 @@ export class Output {
   /** @returns true for yes. Only where `interactive`. */
   async confirm(question: string): Promise<boolean> {
     for (;;) {
-      const answer = (await this.ask(`${question} [y/n] `)).toLowerCase();
+      const answer = (await this.ask(`${question} [y/n] `))?.toLowerCase();
       if (answer === 'y' || answer === 'yes') return true;
-      if (answer === 'n' || answer === 'no') return false;
+      if (answer === 'n' || answer === 'no' || answer === undefined) return false;
     }
   }
 
-  async ask(question: string): Promise<string> {
-    const terminal = readline.createInterface({ input: stdin, output: stderr });
-    try {
-      const closed = once(terminal, 'close').then(() => 'no'); // Ctrl-D, Ctrl-C
-      return (await Promise.race([terminal.question(question), closed])).trim();
-    } finally {
-      terminal.close();
-    }
+  /** @returns null when the person ended the input (Ctrl-D, Ctrl-C) */
+  ask(question: string): Promise<string | null> {
+    return askAt(stderr, question);
   }
 
   #write(text: string): void {

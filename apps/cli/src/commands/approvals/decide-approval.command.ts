@@ -10,7 +10,7 @@ import { printApproval } from './approval-text.ts';
 /**
  * A person's decision.
  * D1 what is decided is what was shown: the decision names the digest of the approval that was printed, or the one given by --digest;
- * D2 nothing is decided without a yes: at the terminal, or by --yes together with --digest.
+ * D2 nothing is decided without a yes: at the terminal, or by --yes together with --digest; who breaks off decides nothing.
  */
 interface DecideOptions extends GatewayOptions {
   readonly digest?: string;
@@ -79,7 +79,10 @@ function checkDigest(approval: ApprovalView, expected: string | undefined): void
 /** @returns the reason, if one is given */
 async function agreed(out: Output, verb: string, given: string | undefined): Promise<string | undefined> {
   out.line();
-  if (!(await out.confirm(`${verb[0]!.toUpperCase()}${verb.slice(1)} exactly this?`)))
-    throw new CommandFailure(EXIT.failed, 'nothing was decided');
-  return given ?? ((await out.ask('Reason (may be empty): ')) || undefined);
+  const nothing = new CommandFailure(EXIT.failed, 'nothing was decided');
+  if (!(await out.confirm(`${verb[0]!.toUpperCase()}${verb.slice(1)} exactly this?`))) throw nothing;
+  if (given !== undefined) return given;
+  const reason = await out.ask('Reason (may be empty): ');
+  if (reason === null) throw nothing;
+  return reason || undefined;
 }

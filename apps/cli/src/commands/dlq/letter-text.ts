@@ -1,12 +1,16 @@
 import type { StoredDeadLetter } from '#bus';
 
 /** A dead letter as JSON: bytes as UTF-8 text where they are, else as base64. */
-export const letterJson = ({ key, value, headers, ...rest }: StoredDeadLetter): object => ({
-  ...rest,
-  key: bytesJson(key),
-  value: bytesJson(value),
-  headers: Object.fromEntries(Object.entries(headers).map(([name, bytes]) => [name, bytesJson(bytes)])),
-});
+export const letterJson = (letter: StoredDeadLetter): object => {
+  const { key, value, headers, ...rest } = letter;
+  return {
+    ...rest,
+    type: typeOf(letter),
+    key: bytesJson(key),
+    value: bytesJson(value),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, bytes]) => [name, bytesJson(bytes)])),
+  };
+};
 
 function bytesJson(bytes: Buffer | null): { readonly text: string } | { readonly base64: string } | null {
   if (bytes === null) return null;
