@@ -132,10 +132,12 @@ describe('executors of one journal', () => {
         return answered({ id: 'T' });
       };
       const executor = async (): Promise<Executor> => {
-        if (how === 'with holds alone') return start({ run });
+        // Longer than any pause of the machine: a takeover would raise the fence once more.
+        const env = { COUNTERSIGN_LEASE_MS: '20000' };
+        if (how === 'with holds alone') return start({ env, run });
         const database = new Database({ url: fresh.url, schema: 'locks' });
         databases.push(database);
-        return start({ run, locks: await createLocks({ kind: 'postgres', database }) });
+        return start({ env, run, locks: await createLocks({ kind: 'postgres', database }) });
       };
       const executors = [await executor(), await executor()];
       const of = tool(serial);

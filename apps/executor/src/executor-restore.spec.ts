@@ -64,6 +64,32 @@ describe('a journal that is restored from a backup (G4, G5)', () => {
     await before.close();
     await drop(backup);
   });
+
+  it.each(['applied', 'not_applied'] as const)(
+    'J14 U1 a call that the restored journal does not know is probed as any unknown one: %s',
+    async (kind) => {
+      const of = tool({ name: 'send_parcel', idempotency: { mode: 'none' }, reconcile: { final: true } });
+      const executor = await openExecutor({
+        env: { COUNTERSIGN_RECONCILE_MS: '20' },
+        probe: () =>
+          kind === 'applied' ? { kind, evidence: 'it is there', value: {} } : { kind, evidence: 'it is not' },
+      });
+      await executor.database.change({ text: 'update journal set epoch = epoch + 1' });
+      const parcel = grant({ of });
+      await executor.deliverGrants(parcel);
+      expect(await executor.settlement(parcel.callId!)).toMatchObject({
+        status: 'outcome_unknown',
+        error: { code: 'OUTCOME_UNKNOWN', humanTakeover: false },
+      });
+      const reconciled = await until(() => executor.messagesOf('CallReconciled')[0]);
+      expect(reconciled).toMatchObject({
+        callId: parcel.callId,
+        data: { reconciledBy: 'probe', status: kind === 'applied' ? 'succeeded' : 'failed' },
+      });
+      expect(executor.attempts).toEqual([]);
+      await executor.close();
+    },
+  );
 });
 
 const endOf = ({ occurredAt }: { occurredAt: string }): number => Date.parse(occurredAt) + 1500;

@@ -19,7 +19,7 @@ import {
   verifyGrant,
   type GrantClaims,
 } from '#grants';
-import { callIdOf, digestArguments, digestText, newId, runIdOfCall, type Json } from '#kernel';
+import { callIdOf, digestArguments, digestText, newId, runIdOfCall, type Clock, type Json } from '#kernel';
 import type { LockPort } from '#locks';
 import { contractDigest, nothingQuarantined } from '#registry';
 import { defineDoor } from '#runtime';
@@ -183,6 +183,7 @@ export interface RigOptions {
   readonly url?: string;
   readonly env?: Record<string, string>;
   readonly locks?: LockPort;
+  readonly clock?: Clock;
   readonly run?: (request: RunRequest) => Promise<RunOutcome> | RunOutcome;
   readonly probe?: (request: ProbeRequest) => Promise<ProbeOutcome> | ProbeOutcome;
   /** Off: a process that stopped, without lease renewal and sweeps. */
@@ -235,6 +236,7 @@ export async function openExecutor(options: RigOptions = {}): Promise<Executor> 
     env,
     ...(options.url ? { url: options.url } : {}),
     ...(options.locks ? { locks: options.locks } : {}),
+    ...(options.clock ? { clock: options.clock } : {}),
   });
   if (options.workers !== false) await harness.startWorkers();
   const messagesOf = (type: string): Message[] =>

@@ -9,32 +9,26 @@ export interface LeaseRef {
 export async function renewLeases(sql: Sql, owner: string, leases: readonly LeaseRef[]): Promise<Map<string, boolean>> {
   const rows = await sql.query<{ call_id: string; stop_asked: boolean }>({
     name: 'renew-leases',
-    text: `update call c set lease_until = now() + c.lease_ms * interval '1 millisecond'
-             from unnest($1::text[], $2::int[]) as i (call_id, epoch)
-            where c.call_id = i.call_id and c.lease_epoch = i.epoch and c.lease_owner = $3
-           returning c.call_id, c.stop_asked`,
-    values: [leases.map((l) => l.callId), leases.map((l) => l.epoch), owner],
+    text: 'select call_id, stop_asked from journal_renew($1, $2::text[], $3::int[])',
+    values: [owner, leases.map((l) => l.callId), leases.map((l) => l.epoch)],
   });
   return new Map(rows.map((row) => [row.call_id, row.stop_asked]));
 }
 
 /** Ends the leases of calls that wait and never acted, so that another executor takes them at once. */
-export function giveUpLeases(sql: Sql, owner: string, leases: readonly LeaseRef[]): Promise<number> {
-  return sql.change({
-    text: `update call c set lease_until = now()
-             from unnest($1::text[], $2::int[]) as i (call_id, epoch)
-            where c.call_id = i.call_id and c.lease_epoch = i.epoch and c.lease_owner = $3 and c.state = 'queued'`,
-    values: [leases.map((l) => l.callId), leases.map((l) => l.epoch), owner],
+export async function giveUpLeases(sql: Sql, owner: string, leases: readonly LeaseRef[]): Promise<void> {
+  await sql.change({
+    text: 'select journal_give_up($1, $2::text[], $3::int[])',
+    values: [owner, leases.map((l) => l.callId), leases.map((l) => l.epoch)],
   });
 }
 
 /** A queued call whose grant can no longer be used goes back to policy. False: it is no longer this owner's. */
 export async function returnQueuedCall(sql: Sql, owner: string, lease: LeaseRef): Promise<boolean> {
-  const changed = await sql.change({
+  const rows = await sql.query<{ changed: boolean }>({
     name: 'return-queued-call',
-    text: `update call set state = 'returned', lease_owner = null, lease_until = null
-            where call_id = $1 and lease_epoch = $2 and lease_owner = $3 and state = 'queued'`,
-    values: [lease.callId, lease.epoch, owner],
+    text: 'select journal_return($1, $2, $3) as changed',
+    values: [owner, lease.callId, lease.epoch],
   });
-  return changed === 1;
+  return rows[0]!.changed;
 }

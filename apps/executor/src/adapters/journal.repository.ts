@@ -13,7 +13,7 @@ import { sweepCalls, type LapsedCall } from './sweep-calls.query.ts';
  *
  * Owns: call, operation, grant_use, resource_hold, call_request, call_result. Does not own: decisions, signatures, tools.
  * Called by: the executor's work. The promises lie in the tables' constraints and in the conditional updates of
- * migrations/0002-journal-intend.sql, 0003-journal-settle.sql and 0004-journal-cancel.sql; this file only names the phases.
+ * migrations/0002-journal-intend.sql to 0005-journal-roles.sql (R1 … say who may call them); this file only names the phases.
  *
  *   state            may become                          by
  *   (none)           queued | intended                   journal_intend (a living grant)
@@ -95,7 +95,7 @@ export class JournalRepository {
     return renewLeases(this.#database, this.#owner, leases);
   }
 
-  giveUp(leases: readonly LeaseRef[]): Promise<number> {
+  giveUp(leases: readonly LeaseRef[]): Promise<void> {
     return giveUpLeases(this.#database, this.#owner, leases);
   }
 

@@ -18,33 +18,22 @@ export interface ReconciliationRow {
   readonly message: Buffer;
 }
 
-const COLUMNS = `r.call_id as "callId", r.owner_id as "ownerId", r.tenant, r.pool, r.state, r.amendment, r.epoch, r.looks,
-  (extract(epoch from now() - r.since) * 1000)::double precision as "ageMs", r.said, q.message`;
+const COLUMNS = `call_id as "callId", owner_id as "ownerId", tenant, pool, state, amendment, epoch, looks, age_ms as "ageMs", said, message`;
 
 /** Takes looks that are due: nobody else takes them for `holdMs`. */
 export function claimDueLooks(sql: Sql, pool: string, limit: number, holdMs: number): Promise<ReconciliationRow[]> {
   return sql.query<ReconciliationRow>({
     name: 'claim-due-looks',
-    text: `with due as (
-             select call_id from reconciliation
-              where pool = $1 and next_look <= now()
-              order by next_look limit $2 for update skip locked),
-           taken as (
-             update reconciliation r
-                set epoch = r.epoch + 1, looks = r.looks + 1, next_look = now() + $3 * interval '1 millisecond'
-               from due where r.call_id = due.call_id
-             returning r.*)
-           select ${COLUMNS} from taken r join call_request q on q.call_id = r.call_id`,
+    text: `select ${COLUMNS} from journal_claim_looks($1, $2, $3)`,
     values: [pool, limit, holdMs],
   });
 }
 
 /** When to look again; null = not by itself. Nothing happens when the look is no longer the last one. */
-export function planNextLook(sql: Sql, callId: string, epoch: number, afterMs: number | null): Promise<number> {
-  return sql.change({
+export async function planNextLook(sql: Sql, callId: string, epoch: number, afterMs: number | null): Promise<void> {
+  await sql.change({
     name: 'plan-next-look',
-    text: `update reconciliation set next_look = now() + $3::double precision * interval '1 millisecond'
-            where call_id = $1 and epoch = $2 and state in ('open', 'needs_human')`,
+    text: 'select journal_plan_look($1, $2, $3)',
     values: [callId, epoch, afterMs],
   });
 }
@@ -57,8 +46,7 @@ export async function lockReconciliation(
 ): Promise<ReconciliationRow | undefined> {
   const rows = await sql.query<ReconciliationRow>({
     name: 'lock-reconciliation',
-    text: `select ${COLUMNS} from reconciliation r join call_request q on q.call_id = r.call_id
-            where r.call_id = $1 and ($2::text is null or r.pool = $2) for update of r`,
+    text: `select ${COLUMNS} from journal_lock_findings($2, $1, false)`,
     values: [callId, pool],
   });
   return rows[0];
@@ -68,9 +56,7 @@ export async function lockReconciliation(
 export function lockJoined(sql: Sql, ownerId: string, pool: string): Promise<ReconciliationRow[]> {
   return sql.query<ReconciliationRow>({
     name: 'lock-joined',
-    text: `select ${COLUMNS} from reconciliation r join call_request q on q.call_id = r.call_id
-            where r.owner_id = $1 and r.call_id <> $1 and r.pool = $2 and r.state in ('open', 'needs_human')
-            order by r.call_id for update of r`,
+    text: `select ${COLUMNS} from journal_lock_findings($2, $1, true)`,
     values: [ownerId, pool],
   });
 }
@@ -85,14 +71,12 @@ export interface Amendment {
 
 /** U2: only from a state that is not decided, and only as the next amendment. Null epoch = whoever looks at it. */
 export async function amendCall(sql: Sql, change: Amendment, epoch: number | null): Promise<boolean> {
-  const changed = await sql.change({
+  const rows = await sql.query<{ changed: boolean }>({
     name: 'amend-call',
-    text: `update reconciliation
-              set state = $3, amendment = $2, said = $4, record = $5, next_look = null, epoch = epoch + 1
-            where call_id = $1 and amendment = $2 - 1 and state in ('open', 'needs_human') and ($6::int is null or epoch = $6)`,
+    text: 'select journal_amend($1, $2, $3, $4, $5, $6) as changed',
     values: [change.callId, change.amendment, change.state, change.said, change.record, epoch],
   });
-  return changed === 1;
+  return rows[0]!.changed;
 }
 
 /** U3: holds go, then the operation is completed or closed. Null operation: nobody runs its key again. */
@@ -102,22 +86,8 @@ export async function closeOperation(
   operation: 'succeeded' | 'closed' | null,
 ): Promise<void> {
   await sql.change({
-    name: 'release-reconciled-holds',
-    text: `with theirs as materialized (
-             select c.tenant, r.resource, c.call_id
-               from call c cross join lateral (select h collate "C" as resource from unnest(c.holds) h) r
-              where c.call_id = $1 order by c.tenant, r.resource)
-           update resource_hold h set holder = null
-             from theirs t where h.tenant = t.tenant and h.resource = t.resource and h.holder = t.call_id`,
-    values: [callId],
-  });
-  if (operation === null) return;
-  await sql.change({
     name: 'close-reconciled-operation',
-    text: `update operation o set state = $2
-             from call c
-            where c.call_id = $1 and o.tenant = c.tenant and o.tool = c.tool and o.class = c.class
-              and o.key_hash = c.key_hash and o.call_id = c.call_id and o.state = 'unknown'`,
+    text: 'select journal_close_operation($1, $2)',
     values: [callId, operation],
   });
 }
@@ -126,10 +96,7 @@ export async function closeOperation(
 export async function closeUndoneOperation(sql: Sql, tenant: string, undoneCallId: string): Promise<void> {
   await sql.change({
     name: 'close-undone-operation',
-    text: `update operation o set state = 'closed'
-             from call c
-            where c.call_id = $2 and c.tenant = $1 and o.tenant = c.tenant and o.tool = c.tool and o.class = c.class
-              and o.key_hash = c.key_hash and o.call_id = c.call_id and o.state = 'succeeded'`,
+    text: 'select journal_close_undone($1, $2)',
     values: [tenant, undoneCallId],
   });
 }
@@ -146,21 +113,19 @@ export interface Evidence {
 /** False: this command's evidence stands already. */
 export async function insertEvidence(sql: Sql, evidence: Evidence): Promise<boolean> {
   const { callId, source, commandId = null, person = null, resolution = null } = evidence;
-  const changed = await sql.change({
+  const rows = await sql.query<{ added: boolean }>({
     name: 'insert-evidence',
-    text: `insert into reconciliation_evidence (call_id, source, command_id, person, resolution, evidence)
-           values ($1, $2, $3, $4, $5, $6) on conflict (call_id, command_id) do nothing`,
+    text: 'select journal_add_evidence($1, $2, $3, $4, $5, $6) as added',
     values: [callId, source, commandId, person, resolution, evidence.evidence],
   });
-  return changed === 1;
+  return rows[0]!.added;
 }
 
 /** The last word of each person who spoke. */
 export function readLastWords(sql: Sql, callId: string): Promise<{ person: string; resolution: string }[]> {
   return sql.query({
     name: 'read-last-words',
-    text: `select distinct on (person) person, resolution from reconciliation_evidence
-            where call_id = $1 and source = 'person' order by person, no desc`,
+    text: 'select person, resolution from journal_last_words($1)',
     values: [callId],
   });
 }
@@ -175,10 +140,7 @@ export interface OpenUnknowns {
 export async function countUnknowns(sql: Sql, pool: string): Promise<OpenUnknowns> {
   const rows = await sql.query<OpenUnknowns>({
     name: 'count-unknowns',
-    text: `select count(*) filter (where state = 'open')::int as open,
-                  count(*) filter (where state = 'needs_human')::int as "needsHuman",
-                  coalesce(extract(epoch from now() - min(since)) * 1000, 0)::double precision as "oldestMs"
-             from reconciliation where pool = $1 and state in ('open', 'needs_human')`,
+    text: `select open, needs_human as "needsHuman", oldest_ms as "oldestMs" from journal_count_unknowns($1)`,
     values: [pool],
   });
   return rows[0]!;

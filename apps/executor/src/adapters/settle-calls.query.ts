@@ -36,16 +36,10 @@ interface SettledRow {
 const SETTLE = `select outgoing_id, changed, recorded
              from journal_settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`;
 
-/** An undo that succeeded closes the generation of the operation that it took back (G7): in its own commit. */
-const SETTLE_UNDOS = `with settled as materialized (${SETTLE}),
-  closed as (
-    update operation o set state = 'closed'
-      from settled s cross join unnest($20::text[], $21::text[], $22::text[]) as u (tenant, call_id, undoes)
-           join call c on c.call_id = u.undoes and c.tenant = u.tenant
-     where (s.changed is null or u.call_id = any (s.changed))
-       and o.tenant = c.tenant and o.tool = c.tool and o.class = c.class and o.key_hash = c.key_hash
-       and o.call_id = c.call_id and o.state = 'succeeded')
-select * from settled`;
+/** With undos that succeeded: each closes the generation of the operation that it took back (G7), in its own commit. */
+const SETTLE_UNDOS = `select outgoing_id, changed, recorded
+             from journal_settle_undos($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+                                       $20, $21, $22)`;
 
 /** One statement, one commit. Each callId at most once. */
 export async function settleCalls(sql: Sql, owner: string, outcomes: readonly Outcome[]): Promise<Settlement> {

@@ -38,6 +38,7 @@ declare
   waiting text[];
   spent text[] := '{}';
 begin
+  perform require_pool(p_pool);
   -- The way of most batches: all is new and nothing is in the way. Whatever is makes it start again below, from nothing.
   if 'intend' = all (p_actions) and 0 = all (p_epochs) and journal_now = all (p_journal_epochs)
      and floor(extract(epoch from now()))::bigint < all (p_expires_at) then
@@ -123,6 +124,7 @@ begin
          and to_timestamp(i.expires_at) > now() and i.journal_epoch = journal_now
          and ((c.state = 'queued' and c.lease_owner = p_owner and c.lease_epoch = i.epoch)
            or (c.state = 'returned' and i.epoch = 0 and c.decision_no < i.decision_no))
+         and (c.pool = p_pool or session_user = current_user)
       returning c.call_id)
     select coalesce(array_agg(t.call_id), '{}') into added from taken t;
     mine := mine || added;
@@ -224,6 +226,16 @@ begin
    where i.call_id = any (mine) and i.length > 0 order by i.call_id
   on conflict (call_id) do update set message = excluded.message;
 
+  -- J14: what may be recorded as unknown is to be probed and told of; it is stored for those who look.
+  if journal_now > any (p_journal_epochs) then
+    insert into call_request as q (call_id, message)
+    select i.call_id, substring(p_messages from i.start for i.length)
+      from unnest(p_call_ids, p_journal_epochs, p_starts, p_lengths) as i (call_id, journal_epoch, start, length)
+     where i.journal_epoch < journal_now and i.length > 0
+       and not exists (select from call c where c.call_id = i.call_id and c.state <> 'returned') order by i.call_id
+    on conflict (call_id) do nothing;
+  end if;
+
   return query
   select i.call_id,
          case when i.call_id = any (spent) then 'spent'
@@ -244,9 +256,10 @@ begin
              where h.tenant = i.tenant and h.resource = any (i.holds) and h.holder = i.call_id) end,
          case when c.mode = 'replay' and i.call_id = any (answering) then
            (select convert_from(coalesce(n.record, s.settlement), 'UTF8')
-              from operation o join call_result s on s.call_id = o.call_id left join reconciliation n on n.call_id = o.call_id
+              from operation o join call a on a.call_id = o.call_id and pool_allowed(a.pool)
+                   join call_result s on s.call_id = o.call_id left join reconciliation n on n.call_id = o.call_id
              where o.tenant = i.tenant and o.tool = i.tool and o.class = i.class and o.key_hash = i.key_hash)
-              when c.settled_at is not null then
+              when c.settled_at is not null and pool_allowed(c.pool) then
            (select convert_from(s.settlement, 'UTF8') from call_result s where s.call_id = i.call_id) end
     from unnest(input) i left join call c on c.call_id = i.call_id;
 end $body$;

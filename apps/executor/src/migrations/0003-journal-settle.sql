@@ -17,6 +17,7 @@ as $body$
 declare
   reads text[] := '{}';
 begin
+  perform require_pool(p_pool, p_topics);
   if 0 = any (p_epochs) then
     with added as (
       insert into call as c (call_id, tenant, pool, state, decision_no, grant_digest, tool, class, key_hash, args_digest, repeat,
@@ -33,6 +34,7 @@ begin
          set state = excluded.state, decision_no = excluded.decision_no, grant_digest = excluded.grant_digest, tool = excluded.tool,
              class = excluded.class, key_hash = excluded.key_hash, args_digest = excluded.args_digest, settled_at = now()
        where (c.state = 'cancelled' and c.settled_at is null or c.state = 'returned') and c.tenant = excluded.tenant
+         and (c.pool = excluded.pool or session_user = current_user)
       returning c.call_id)
     select coalesce(array_agg(a.call_id), '{}') into reads from added a;
   end if;
@@ -45,6 +47,7 @@ begin
       from unnest(p_call_ids, p_epochs, p_states, p_operations, p_keep_holds, p_starts, p_lengths)
            as i (call_id, epoch, state, operation, keep_holds, start, length)
      where i.epoch > 0 and c.call_id = i.call_id and c.lease_owner = p_owner and c.lease_epoch = i.epoch
+       and pool_allowed(c.pool)
     returning c.call_id, c.tenant, c.tool, c.class, c.key_hash, c.mode, c.holds, i.operation, i.keep_holds, i.start, i.length),
   over as materialized (
     select s.tenant, r.resource, s.call_id
@@ -95,7 +98,8 @@ begin
   having count(*) > 0
   returning id into outgoing_id;
   select json_object_agg(i.call_id, convert_from(r.settlement, 'UTF8')) into recorded
-    from unnest(p_call_ids, p_epochs) as i (call_id, epoch) join call_result r on r.call_id = i.call_id
+    from unnest(p_call_ids, p_epochs) as i (call_id, epoch) join call c on c.call_id = i.call_id and pool_allowed(c.pool)
+         join call_result r on r.call_id = i.call_id
    where i.epoch = 0 and i.call_id <> all (changed);
 end $body$;
 
@@ -110,6 +114,7 @@ as $body$
 declare
   taken text[];
 begin
+  perform require_pool(p_pool);
   with lapsed as (
     select c.call_id from call c
      where c.pool = p_pool and c.state in ('queued', 'intended') and c.lease_until <= now()
@@ -136,7 +141,8 @@ begin
            where h.tenant = c.tenant and h.resource = any (c.holds) and h.holder = c.call_id),
          case when c.mode = 'replay' then
            (select convert_from(coalesce(n.record, s.settlement), 'UTF8')
-              from operation o join call_result s on s.call_id = o.call_id left join reconciliation n on n.call_id = o.call_id
+              from operation o join call a on a.call_id = o.call_id and pool_allowed(a.pool)
+                   join call_result s on s.call_id = o.call_id left join reconciliation n on n.call_id = o.call_id
              where o.tenant = c.tenant and o.tool = c.tool and o.class = c.class and o.key_hash = c.key_hash) end,
          (extract(epoch from now() - c.queued_at) * 1000)::double precision, c.stop_asked
     from call c join call_request q on q.call_id = c.call_id

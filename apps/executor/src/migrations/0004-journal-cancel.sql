@@ -11,6 +11,7 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_has
 as $body$
 #variable_conflict use_column
 begin
+  perform require_pool(p_pool);
   insert into call as c (call_id, tenant, pool, state, decision_no, grant_digest, tool, class, key_hash, args_digest, repeat, lease_ms)
   select i.call_id, i.tenant, p_pool, 'cancelled', 0, '', '', 'call', '', '', 'none', 0
     from unnest(p_call_ids, p_tenants) as i (call_id, tenant) order by i.call_id

@@ -115,7 +115,7 @@ export class CallDesk implements Worker {
 
   /** It may have had its effect before the journal was restored (J14). */
   forgotten(call: PreparedCall): void {
-    this.#work(call.callId, null, () => this.#options.writer.write(call, null, unknownEnding(1), false));
+    this.#work(call.callId, null, () => this.#options.writer.write(call, null, forgottenEnding(call), false));
   }
 
   /** Tells the tool of a call in work here to stop; any other call is left alone. */
@@ -192,7 +192,7 @@ export class CallDesk implements Worker {
       case 'restored':
       case 'expired':
       case 'epoch': {
-        if (answer.kind === 'restored' && mayBeForgotten(call)) return this.#end(desk, unknownEnding(1), false);
+        if (answer.kind === 'restored' && mayBeForgotten(call)) return this.#end(desk, forgottenEnding(call), false);
         const reason = answer.kind === 'expired' ? 'LOCK_WAIT' : 'GRANT_INVALID';
         return this.#options.journal.returnQueued(
           lease,
@@ -246,6 +246,9 @@ export class CallDesk implements Worker {
     clearTimeout(timer);
   }
 }
+
+/** The contract's probe is asked what became of it, as of any unknown one. */
+const forgottenEnding = ({ contract }: PreparedCall): Ending => unknownEnding(1, 0, contract.reconcile !== undefined);
 
 function endingOf(kind: 'replay' | 'join' | 'conflict', settlement: string | null): Ending {
   if (kind === 'conflict') return conflictEnding();

@@ -46,6 +46,7 @@ export function wantedMigrations(own: readonly Migration[]): Migration[] {
 /** Brings the schema up to date. @throws when an applied migration was changed or is missing */
 export async function migrate(database: Database, own: readonly Migration[]): Promise<void> {
   const wanted = wantedMigrations(own);
+  if (await isCurrent(database, wanted)) return;
   await database.transaction(async (tx) => {
     await tx.query({
       text: `select pg_advisory_xact_lock(hashtextextended('countersign-migrate/' || $1, 0))`,
@@ -70,6 +71,20 @@ export async function migrate(database: Database, own: readonly Migration[]): Pr
     }
     for (const migration of wanted) await apply(tx, database.schema, migration, applied.get(migration.name));
   });
+}
+
+/** Looks without changing anything: a role that owns nothing may start on a schema that is up to date. */
+async function isCurrent(database: Database, wanted: readonly Migration[]): Promise<boolean> {
+  const [there] = await database.query<{ found: boolean }>({
+    text: 'select to_regclass($1) is not null as found',
+    values: [`${database.schema}.migration`],
+  });
+  if (!there!.found) return false;
+  const applied = await database.query<{ name: string; digest: string }>({
+    text: 'select name, digest from migration',
+  });
+  const digests = new Map(applied.map(({ name, digest }) => [name, digest]));
+  return digests.size === wanted.length && wanted.every(({ name, sql }) => digests.get(name) === digestOf(sql));
 }
 
 async function apply(tx: Tx, schema: string, migration: Migration, digest: string | undefined): Promise<void> {
