@@ -1,4 +1,5 @@
 import { grantedTopic, message, type Message, type Resolution } from '#contracts';
+import { callIdOf, newId, runIdOfCall } from '#kernel';
 import { answered, failed, grant, openExecutor, POOL, tool, until, type Executor } from '../testing/executor-rig.ts';
 
 describe('the undo of a call in the journal (G5, G7)', () => {
@@ -43,7 +44,8 @@ describe('the undo of a call in the journal (G5, G7)', () => {
     const first = grant();
     await done(first);
     const same = { operationKey: first.data.operationKey };
-    expect(await done(grant(same))).toMatchObject({ replayed: true });
+    const ofThisRun = callIdOf(runIdOfCall(first.callId!), 9998);
+    expect(await done(grant({ ...same, callId: ofThisRun }))).toMatchObject({ replayed: true });
     const undo = await done(undoOf(first));
     expect(undo).toMatchObject({ status: 'succeeded', undoes: first.callId });
     expect(await operation(first)).toEqual({ state: 'closed', generation: 1 });
@@ -135,6 +137,41 @@ describe('the undo of a call in the journal (G5, G7)', () => {
       await say(undo, 'applied');
       await until(() => executor.messagesOf('CallReconciled').find(({ callId }) => callId === joined.callId));
       expect(await operation(first)).toMatchObject({ state: 'closed' });
+    });
+  });
+
+  describe('of what another run was answered with (J15)', () => {
+    const returned = (callId: string) =>
+      until(() => executor.messagesOf('GrantReturned').find((m) => m.callId === callId)?.data);
+
+    it('goes back to policy, which asks a person; with an approval it runs', async () => {
+      const first = grant();
+      await done(first);
+      await done(grant({ operationKey: first.data.operationKey }));
+      const undo = undoOf(first);
+      const attempts = executor.attempts.length;
+      await executor.deliverGrants(undo);
+      expect(await returned(undo.callId!)).toMatchObject({ reason: 'REPLAYED_ELSEWHERE' });
+      expect(executor.attempts).toHaveLength(attempts);
+      const approved = undoOf(first, {
+        callId: undo.callId!,
+        decisionNo: 2,
+        claims: { approvalId: newId('appr') },
+      });
+      expect(await done(approved)).toMatchObject({ status: 'succeeded', undoes: first.callId });
+      expect(await operation(first)).toMatchObject({ state: 'closed' });
+    });
+
+    it('runs unasked where only its own run was answered, and where the key acted anew since', async () => {
+      const first = grant();
+      await done(first);
+      const own = callIdOf(runIdOfCall(first.callId!), 9999);
+      const again = { operationKey: first.data.operationKey };
+      expect(await done(grant({ ...again, callId: own }))).toMatchObject({ replayed: true });
+      expect(await done(undoOf(first))).toMatchObject({ status: 'succeeded' });
+      const next = grant(again);
+      expect(await done(next)).toMatchObject({ replayed: false });
+      expect(await done(undoOf(next))).toMatchObject({ status: 'succeeded', replayed: false });
     });
   });
 

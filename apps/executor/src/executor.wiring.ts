@@ -108,6 +108,8 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
     contracts: tools.contracts,
     views: tools.views,
     log,
+    clock,
+    pool,
     fourEyes: settings.COUNTERSIGN_RESOLVE_FOUR_EYES,
   });
   return {

@@ -22,7 +22,7 @@ import {
 import { callIdOf, digestArguments, digestText, newId, runIdOfCall, type Clock, type Json } from '#kernel';
 import type { LockPort } from '#locks';
 import { contractDigest, nothingQuarantined } from '#registry';
-import { defineDoor } from '#runtime';
+import { defineDoor, type Log } from '#runtime';
 import { openService, until, type ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
 import type { ProbeOutcome, ProbeRequest, RunOutcome, RunRequest } from '../src/domain/tool-runner.port.ts';
 import { executorSettings } from '../src/executor.config.ts';
@@ -184,6 +184,7 @@ export interface RigOptions {
   readonly env?: Record<string, string>;
   readonly locks?: LockPort;
   readonly clock?: Clock;
+  readonly log?: Log;
   readonly run?: (request: RunRequest) => Promise<RunOutcome> | RunOutcome;
   readonly probe?: (request: ProbeRequest) => Promise<ProbeOutcome> | ProbeOutcome;
   /** Off: a process that stopped, without lease renewal and sweeps. */
@@ -237,6 +238,7 @@ export async function openExecutor(options: RigOptions = {}): Promise<Executor> 
     ...(options.url ? { url: options.url } : {}),
     ...(options.locks ? { locks: options.locks } : {}),
     ...(options.clock ? { clock: options.clock } : {}),
+    ...(options.log ? { log: options.log } : {}),
   });
   if (options.workers !== false) await harness.startWorkers();
   const messagesOf = (type: string): Message[] =>

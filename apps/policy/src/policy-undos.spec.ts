@@ -1,3 +1,4 @@
+import { message, returnedTopic, type Message } from '#contracts';
 import { callIdOf, newId } from '#kernel';
 import { contractDigest } from '#registry';
 import type { ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
@@ -41,6 +42,17 @@ describe('policy on undos (G1, G2)', () => {
 
   it('a tool that always asks a person asks for an undo too', async () => {
     expect(ofType(await propose(guarded, careful), 'ApprovalRequested')).toHaveLength(1);
+  });
+
+  it('a person is asked when the journal says that another run relies on it, whatever policy permits', async () => {
+    const took = await propose();
+    const { callId, runId, tenant } = ofType(took, 'CallGranted')[0]! as Message;
+    const data = { decisionNo: 1, reason: 'REPLAYED_ELSEWHERE' as const };
+    const context = { tenant, runId: runId!, callId: callId!, now: Date.now() };
+    await policy.deliver(returnedTopic('default'), message('GrantReturned', context, data));
+    const again = policy.take();
+    expect(ofType(again, 'CallGranted')).toEqual([]);
+    expect(ofType(again, 'ApprovalRequested')[0]!.data).toMatchObject({ decisionNo: 2 });
   });
 
   it.each<[string, Parameters<typeof propose>]>([

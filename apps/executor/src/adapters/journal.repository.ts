@@ -2,6 +2,7 @@ import { faults } from '#kernel';
 import type { Database, Outbox, Tx } from '#persistence';
 import type { OutgoingMessage } from '#contracts';
 import { cancelCalls, type Cancelled, type CancelRequest } from './cancel-calls.query.ts';
+import { findReplayed } from './find-replayed.query.ts';
 import { giveUpLeases, renewLeases, returnQueuedCall, type LeaseRef } from './hold-leases.query.ts';
 import { intendCalls, type IntentAnswer, type IntentRequest } from './intend-calls.query.ts';
 import { lookUpCalls, type Found, type LookUp } from './look-up-calls.query.ts';
@@ -47,6 +48,8 @@ import { sweepCalls, type LapsedCall } from './sweep-calls.query.ts';
  * J13 a cancelled call never gets an intent; a call with an intent is never `cancelled`, only told to stop.
  * J14 what was granted before a restore of the journal may have had its effect: where a repeat could have it twice, the call
  *     is unknown; else its grant goes back and is judged again.
+ * J15 an outcome that another run was answered with is not undone before a person was asked: such an undo's grant goes
+ *     back. A replay that comes while the undo is under way is not seen by it.
  */
 export class JournalRepository {
   readonly #database: Database;
@@ -81,6 +84,10 @@ export class JournalRepository {
 
   lookUp(asked: readonly LookUp[]): Promise<Found[]> {
     return lookUpCalls(this.#database, asked);
+  }
+
+  findReplayed(callIds: readonly string[]): Promise<Set<string>> {
+    return findReplayed(this.#database, callIds);
   }
 
   cancel(pool: string, requests: readonly CancelRequest[]): Promise<Cancelled[]> {

@@ -69,7 +69,7 @@ export interface Amendment {
   readonly record: Buffer | null;
 }
 
-/** U2: only from a state that is not decided, and only as the next amendment. Null epoch = whoever looks at it. */
+/** U2: only from a state that is not decided for good, and only as the next amendment. Null epoch = whoever looks at it. */
 export async function amendCall(sql: Sql, change: Amendment, epoch: number | null): Promise<boolean> {
   const rows = await sql.query<{ changed: boolean }>({
     name: 'amend-call',

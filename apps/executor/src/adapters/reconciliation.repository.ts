@@ -15,7 +15,8 @@ import type { OpenUnknowns, ReconciliationRow } from './reconciliation.query.ts'
  *   (none)                 open                                         journal_settle, with the settlement
  *   open, needs_human      succeeded | failed | partially_applied       a probe, a person, a late answer
  *   open, needs_human      needs_human                                  a probe that gives up, the first of two people
- *   succeeded, failed, partially_applied: final
+ *   partially_applied      succeeded | failed | needs_human             a person who completes or closes it
+ *   succeeded, failed: final
  *
  * U1 every outcome_unknown has a row, made in the commit of its settlement; the settlement itself is never rewritten.
  * U2 what is found out is one conditional update from a state that is not final: of several finders one wins, the others
@@ -46,6 +47,8 @@ export interface AmendOptions {
   readonly tellAgain?: boolean;
   /** Lock this call's row first. */
   readonly after?: string;
+  /** A person may complete or close what was applied in part. */
+  readonly reopens?: boolean;
   /** Kept whatever comes of it (U6), if the call is one of those. */
   readonly evidence?: rows.Evidence;
 }
@@ -91,7 +94,9 @@ export class ReconciliationRepository {
       const owner = options.after === undefined ? undefined : await rows.lockReconciliation(tx, null, options.after);
       const row = await rows.lockReconciliation(tx, pool, callId);
       if (row && options.evidence) await rows.insertEvidence(tx, options.evidence);
-      answer = row ? await this.#amend(tx, row, epoch, (r) => judge(r, tx, owner), out) : { kind: 'absent' };
+      answer = row
+        ? await this.#amend(tx, row, epoch, (r) => judge(r, tx, owner), out, options.reopens)
+        : { kind: 'absent' };
       const silent = answer.kind === 'stands' || answer.kind === 'unchanged';
       if (silent && options.tellAgain === true && row?.said) out.push(again(row, pool));
       return outbox.append(tx, out);
@@ -106,10 +111,12 @@ export class ReconciliationRepository {
     epoch: number | null,
     judge: (row: ReconciliationRow) => ReturnType<Judge>,
     out: OutgoingMessage[],
+    reopens = false,
   ): Promise<Reconciled> {
-    if (!OPEN.includes(row.state) || (epoch !== null && epoch !== row.epoch)) return { kind: 'stands' };
+    const again = reopens && row.state === 'partially_applied';
+    if ((!OPEN.includes(row.state) && !again) || (epoch !== null && epoch !== row.epoch)) return { kind: 'stands' };
     const finding = await judge(row);
-    if (finding === null) return { kind: 'unchanged' };
+    if (finding === null || (again && finding.status === 'partially_applied')) return { kind: 'unchanged' };
     await this.#say(tx, row, epoch, finding, out);
     if (finding.status === 'needs_human') return { kind: 'amended' };
     if (row.ownerId === row.callId) {
@@ -133,6 +140,13 @@ export class ReconciliationRepository {
     // The row is locked: this can only fail by a fault of ours, and then nothing of it stands.
     if (!(await rows.amendCall(tx, change, epoch))) throw new Error(`the record of ${row.callId} changed while locked`);
     out.push(message);
+  }
+
+  /** Messages that change no record. */
+  async tell(messages: readonly OutgoingMessage[]): Promise<void> {
+    const { database, outbox } = this.#parts;
+    const staged = await database.transaction((tx) => outbox.append(tx, messages));
+    outbox.emit(staged);
   }
 
   /** U5: a call that joined another one's outcome. The other one is locked first, as whoever decides it does. */

@@ -5,6 +5,7 @@ import {
   type CallError,
   type CallReconciled,
   type Effect,
+  type Message,
   type OutgoingMessage,
   type Principal,
   type ReconciledStatus,
@@ -110,6 +111,17 @@ export function reconciledOf(
     evidenceDigest: digestText('evidence/v1', evidence),
   };
   return outgoing(settledTopic(pool), message('CallReconciled', context, data));
+}
+
+/** The journal has no record of the call: it was restored from a backup, or is another installation's. */
+export function resolutionRefused(command: Message<'ReconcileCall'>, pool: string, nowMs: number): OutgoingMessage {
+  const { tenant, runId, callId, correlationId, id: causationId, data } = command;
+  const { commandId } = data;
+  const text = `The journal of the pool "${pool}" has no record of this call, so nothing is decided by it. Was it restored from a backup? Look at the tool's own system, and do what is left as a new task.`;
+  const id = derivedId('msg', 'resolution-refused', callId!, commandId);
+  const context = { tenant, runId: runId!, callId: callId!, causationId, correlationId, now: nowMs, id };
+  const refused = { commandId, code: 'INVALID_ARGS', message: text } as const;
+  return outgoing(settledTopic(pool), message('ResolutionRefused', context, refused));
 }
 
 /** What repeats of the key are answered with once the call is known to have succeeded. */

@@ -49,6 +49,8 @@ create table operation (
   args_digest text not null,
   -- The call that holds, or held, this generation.
   call_id text not null,
+  -- A call of another run that was answered with this generation's outcome; null = none was.
+  replayed_by text,
   primary key (tenant, tool, class, key_hash)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
 

@@ -186,7 +186,8 @@ begin
        order by i.tenant, i.tool, i.class, i.key_hash, i.call_id),
     taken as (
       update operation o
-         set state = 'running', generation = o.generation + 1, args_digest = n.args_digest, call_id = n.call_id
+         set state = 'running', generation = o.generation + 1, args_digest = n.args_digest, call_id = n.call_id,
+             replayed_by = null
         from next n
        where o.tenant = n.tenant and o.tool = n.tool and o.class = n.class and o.key_hash = n.key_hash and o.state = 'closed'
       returning o.call_id)
@@ -204,6 +205,15 @@ begin
          and (o.state in ('succeeded', 'unknown') or (o.state = 'running' and o.args_digest <> i.args_digest))
       returning c.call_id)
     select coalesce(array_agg(f.call_id), '{}') into answering from found f;
+
+    -- J15: another run relies on it from now on (a call's id names its run).
+    if cardinality(answering) > 0 then
+      update operation o set replayed_by = c.call_id
+        from call c
+       where c.call_id = any (answering) and c.mode in ('replay', 'join') and o.replayed_by is null
+         and o.tenant = c.tenant and o.tool = c.tool and o.class = c.class and o.key_hash = c.key_hash
+         and split_part(o.call_id, '_', 2) <> split_part(c.call_id, '_', 2);
+    end if;
   end if;
 
   -- J6: all or nothing: who misses one thing gives the rest back in this transaction and waits as a queued row.

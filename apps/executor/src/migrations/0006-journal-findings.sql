@@ -40,7 +40,7 @@ begin
          (extract(epoch from now() - r.since) * 1000)::double precision, r.said, q.message
     from reconciliation r join call_request q on q.call_id = r.call_id
    where (not p_joined and r.call_id = p_call_id
-          or p_joined and r.owner_id = p_call_id and r.call_id <> p_call_id and r.state in ('open', 'needs_human'))
+          or p_joined and r.owner_id = p_call_id and r.call_id <> p_call_id and r.state in ('open', 'needs_human', 'partially_applied'))
      and (p_pool is null or r.pool = p_pool) and pool_allowed(r.pool)
    order by r.call_id for update of r;
 end $body$;
@@ -50,7 +50,7 @@ returns boolean language plpgsql as $body$
 begin
   update reconciliation r
      set state = p_state, amendment = p_amendment, said = p_said, record = p_record, next_look = null, epoch = r.epoch + 1
-   where r.call_id = p_call_id and r.amendment = p_amendment - 1 and r.state in ('open', 'needs_human')
+   where r.call_id = p_call_id and r.amendment = p_amendment - 1 and r.state in ('open', 'needs_human', 'partially_applied')
      and (p_epoch is null or r.epoch = p_epoch) and pool_allowed(r.pool);
   return found;
 end $body$;
@@ -76,6 +76,17 @@ begin
     from call c
    where c.call_id = p_call_id and c.tenant = p_tenant and pool_allowed(c.pool) and o.tenant = c.tenant and o.tool = c.tool
      and o.class = c.class and o.key_hash = c.key_hash and o.call_id = c.call_id and o.state = 'succeeded';
+end $body$;
+
+-- J15: which of these calls have outcomes that still stand and that other runs were answered with.
+-- Of any pool: the undo may run in another one than what it takes back, and learns nothing else.
+create function journal_find_replayed(p_call_ids text[]) returns table (call_id text) language plpgsql as $body$
+begin
+  return query
+  select c.call_id
+    from call c join operation o on o.tenant = c.tenant and o.tool = c.tool and o.class = c.class
+                                and o.key_hash = c.key_hash and o.call_id = c.call_id
+   where c.call_id = any (p_call_ids) and o.state = 'succeeded' and o.replayed_by is not null;
 end $body$;
 
 create function journal_add_evidence(

@@ -57,8 +57,13 @@ export class Admission {
   }
 
   async #admit(messages: readonly Granted[]): Promise<void> {
-    const checked = await Promise.all(
-      messages.map(async (granted): Promise<Checked> => ({ granted, answer: await this.#options.gate.check(granted) })),
+    const checked = await this.#withoutReplayed(
+      await Promise.all(
+        messages.map(async (granted): Promise<Checked> => ({
+          granted,
+          answer: await this.#options.gate.check(granted),
+        })),
+      ),
     );
     const writes: PreparedCall[] = [];
     const looks: Checked[] = [];
@@ -71,6 +76,18 @@ export class Admission {
     }
     const replies = await Promise.all([this.#look(looks), this.#intend(writes)]);
     await this.#options.journal.reply(replies.flat());
+  }
+
+  /** J15: a person is asked first. One look, and only where there are undos. */
+  async #withoutReplayed(checked: readonly Checked[]): Promise<readonly Checked[]> {
+    const undone = ({ answer }: Checked): string | undefined =>
+      answer.kind === 'open' && answer.call.claims.approvalId === undefined ? answer.call.claims.undoes : undefined;
+    const asked = checked.map(undone).filter((callId) => callId !== undefined);
+    if (asked.length === 0) return checked;
+    const replayed = await this.#options.journal.findReplayed(asked);
+    return checked.map((one) =>
+      replayed.has(undone(one) ?? '') ? { ...one, answer: { kind: 'returned', reason: 'REPLAYED_ELSEWHERE' } } : one,
+    );
   }
 
   /** Reads, and grants that cannot be used: what the journal holds already goes first. */

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Message, ToolContract } from '#contracts';
+import type { Clock } from '#kernel';
 import { errorFields, type Log } from '#runtime';
 import { insertEvidence, readLastWords } from '../adapters/reconciliation.query.ts';
 import type { Judge, ReconciliationRepository } from '../adapters/reconciliation.repository.ts';
-import { byResolution, leftToPerson, type Finding } from '../domain/finding.ts';
+import { byResolution, leftToPerson, resolutionRefused, type Finding } from '../domain/finding.ts';
 import { storedCall } from '../domain/prepared-call.ts';
 import type { ViewMaker } from '../domain/tool-runner.port.ts';
 
@@ -14,6 +15,8 @@ export interface ResolutionsOptions {
   readonly contracts: { byDigest(digest: string): Promise<ToolContract> };
   readonly views: ViewMaker;
   readonly log: Log;
+  readonly clock: Clock;
+  readonly pool: string;
   /** Two people, whatever the contract says. */
   readonly fourEyes: boolean;
 }
@@ -27,7 +30,8 @@ const PAUSE_MS = 100;
  * P1 one that is decided is not decided again: what stands is published again, and tells the person so;
  * P2 the same command again adds nothing and is answered with what stands;
  * P3 with four eyes the last words of two different people must be the same; the first is shown as proposed;
- * P4 the words lie with the record, never in a log.
+ * P4 the words lie with the record, never in a log;
+ * P5 a call that this journal has no record of is refused, so that nobody waits for it.
  */
 export class Resolutions {
   readonly #options: ResolutionsOptions;
@@ -42,11 +46,14 @@ export class Resolutions {
 
   /** @throws InfrastructureError when the registry cannot be asked */
   async #resolve(message: Reconcile, attempt = 1): Promise<void> {
-    const { findings, log } = this.#options;
+    const { findings, log, pool, clock } = this.#options;
     const callId = message.callId!;
-    const answer = await findings.amend(callId, null, this.#judgeOf(message), { tellAgain: true });
+    const answer = await findings.amend(callId, null, this.#judgeOf(message), { tellAgain: true, reopens: true });
     if (answer.kind !== 'absent') return;
-    if (attempt >= TRIES) return log.warn({ callId }, 'a resolution for a call that is not unknown here: dropped');
+    if (attempt >= TRIES) {
+      log.warn({ callId }, 'a resolution for a call that is not unknown here: refused');
+      return findings.tell([resolutionRefused(message, pool, clock.now())]);
+    }
     await pause(PAUSE_MS);
     return this.#resolve(message, attempt + 1);
   }
@@ -65,7 +72,8 @@ export class Resolutions {
       const needed = this.#options.fourEyes || contract?.onUnknown?.fourEyes === true ? 2 : 1;
       const said = await readLastWords(tx, row.callId);
       if (said.filter((word) => word.resolution === resolution).length < needed) {
-        return isNew ? leftToPerson(origin, { proposed: resolution }) : null;
+        const effect = row.state === 'partially_applied' ? 'partial' : 'unknown';
+        return isNew ? leftToPerson(origin, { proposed: resolution, effect }) : null;
       }
       const result = resolution === 'applied' ? await this.#viewsOf(row.message, contract, message.data.result) : null;
       return byResolution[resolution]({ ...origin, result });

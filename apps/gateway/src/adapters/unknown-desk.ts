@@ -2,7 +2,7 @@ import { message, TOPICS, type Message, type ResolveCall } from '#contracts';
 import { CALL_ID_PATTERN, derivedId, newId, runIdOfCall, type Clock } from '#kernel';
 import type { Reads } from '#runtime';
 import type { Caller } from '../domain/caller.ts';
-import { HttpProblem, notFound } from '../domain/problem.ts';
+import { HttpProblem, notFound, refusedByRun } from '../domain/problem.ts';
 import type { ResolveRequest } from '../domain/requests.schema.ts';
 import { publicCall, type View } from '../domain/views.ts';
 import type { CommandExchange } from './command-exchange.ts';
@@ -78,6 +78,8 @@ export class UnknownDesk {
       isGone: options.isGone,
       look: (watch) => {
         throwRefusedByRun(watch, refused);
+        const byPool = watch.get(refused, 'ResolutionRefused');
+        if (byPool) throw refusedByRun(byPool.data);
         const found = watch.get(reconciled, 'CallReconciled');
         return found && this.#isAnswer(found, commandId) ? found.data : undefined;
       },

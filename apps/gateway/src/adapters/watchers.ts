@@ -15,6 +15,7 @@ export const WATCHED = [
   'CallAllowed',
   'CallSettled',
   'CallReconciled',
+  'ResolutionRefused',
   'ApprovalRequested',
   'ApprovalDecided',
   'ApprovalCounted',
@@ -63,6 +64,7 @@ function keyOf(message: Watched): string | null {
     case 'RunResumed':
     case 'RunControlled':
     case 'CommandRefused':
+    case 'ResolutionRefused':
     case 'ApprovalDecided':
     case 'ApprovalCounted':
     case 'ApprovalWithdrawn':

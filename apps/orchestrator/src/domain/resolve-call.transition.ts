@@ -19,9 +19,13 @@ export function resolveCall(run: Run, input: ResolveCall, env: Env): Step {
   const call = run.state.calls.find((candidate) => candidate.callId === callId);
   if (!call) return refuse('NOT_FOUND', 'There is no such call');
   const repeated = isSettled(call) && call.reconciled?.commandId === commandId;
-  if (!isSettled(call) || call.pool === undefined || !(isUnknown(call) || repeated)) {
+  const unsettled = isSettled(call) && (call.status === 'partially_applied' || isUnknown(call));
+  if (!isSettled(call) || call.pool === undefined || !(unsettled || repeated)) {
     const state = isSettled(call) ? call.status : 'not settled yet';
-    return refuse('INVALID_ARGS', `Only a call whose outcome is unknown is resolved; this one is "${state}"`);
+    return refuse(
+      'INVALID_ARGS',
+      `Only a call whose outcome is unknown, or that was applied in part, is resolved; this one is "${state}"`,
+    );
   }
   return { run, out: [reconcileCall(run, input, call.pool, env.now)] };
 }

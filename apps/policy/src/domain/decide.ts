@@ -104,7 +104,10 @@ export function decideReturned(
     return { kind: 'refuse', refusal: unusable(returned, decision), reasons: decision.reasons };
   const cannotAccept = returned.reason === 'GRANT_INVALID' || returned.reason === 'CONTRACT_CHANGED';
   if (cannotAccept && decision.returns >= EAGER_RETURNS) return { kind: 'defer' };
-  return judgeAgain(decision, proposal, facts);
+  const again = judgeAgain(decision, proposal, facts);
+  if (returned.reason !== 'REPLAYED_ELSEWHERE' || again.kind !== 'grant' || again.approval !== null) return again;
+  const { reasons, voids } = again;
+  return { kind: 'ask', reasons: [...reasons, 'journal:replayed-elsewhere'], ...(voids ? { voids } : {}) };
 }
 
 /** P5, P6: an approval counts on while it stands and the policy that asked for it is the same; roles and policy are looked at again. */
@@ -142,6 +145,10 @@ const UNUSABLE: Record<GrantReturned['reason'], { readonly code: ErrorCode; read
   CONTRACT_CHANGED: {
     code: 'CONTRACT_CHANGED',
     message: 'The executor does not run the contract that was decided on.',
+  },
+  REPLAYED_ELSEWHERE: {
+    code: 'APPROVAL_DENIED',
+    message: 'Another run relies on what was to be undone, and nobody allowed it.',
   },
   LOCK_WAIT: { code: 'BUSY', message: 'The resource stayed locked by others.' },
 };

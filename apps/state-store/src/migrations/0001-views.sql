@@ -70,4 +70,4 @@ create table call_view (
 create index call_view_of_run on call_view (tenant, run_id);
 create index call_view_newest on call_view (tenant, first_seen desc, call_id desc);
 -- The queue of those who look after unknown outcomes: few rows among many.
-create index call_view_unknown on call_view (tenant, settled_at, call_id) where status in ('outcome_unknown', 'needs_human');
+create index call_view_unknown on call_view (tenant, settled_at, call_id) where status in ('outcome_unknown', 'needs_human', 'partially_applied');

@@ -31,6 +31,14 @@ export const UNKNOWN_AUDIT = {
       ),
     },
   },
+  ResolutionRefused: {
+    name: 'resolution.refused',
+    identity: ({ commandId }) => [commandId],
+    fields: {
+      command_id: name(({ commandId }) => commandId),
+      error_code: code((refused) => refused.code),
+    },
+  },
   RunAmended: {
     name: 'run.amended',
     identity: ({ amendment }) => [amendment],

@@ -19,6 +19,14 @@ export const UNKNOWN_ROWS = {
     consumers: ['executor'],
     meaning: "The same, for the pool that holds the call's record.",
   }),
+  ResolutionRefused: row(unknown.resolutionRefusedSchema, {
+    topic: 'call.settled.<pool>',
+    key: 'callId',
+    kind: 'fact',
+    producer: 'executor',
+    consumers: ['gateway', 'telemetry'],
+    meaning: 'The pool has no record of the call that a person resolves; nothing changed.',
+  }),
   CallReconciled: row(unknown.callReconciledSchema, {
     topic: 'call.settled.<pool>',
     key: 'callId',

@@ -71,7 +71,13 @@ export const callAllowedSchema = z.object({
 });
 export type CallAllowed = z.infer<typeof callAllowedSchema>;
 
-export const grantReturnReason = z.enum(['GRANT_EXPIRED', 'GRANT_INVALID', 'CONTRACT_CHANGED', 'LOCK_WAIT']);
+export const grantReturnReason = z.enum([
+  'GRANT_EXPIRED',
+  'GRANT_INVALID',
+  'CONTRACT_CHANGED',
+  'LOCK_WAIT',
+  /** Of an undo: another run was answered with what it takes back; a person must be asked. */ 'REPLAYED_ELSEWHERE',
+]);
 /** The grant was not used and can no longer be: not terminal; policy judges again. */
 export const grantReturnedSchema = z.object({ decisionNo: z.int().min(1), reason: grantReturnReason });
 export type GrantReturned = z.infer<typeof grantReturnedSchema>;

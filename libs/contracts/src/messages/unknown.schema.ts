@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ERROR_CODE_NAMES } from '#kernel';
 import { callIdSchema, digestSchema, principalSchema } from '../envelope.schema.ts';
 import { callErrorSchema, resultViewsSchema } from '../result.schema.ts';
 import { callStatusSchema } from './call.schema.ts';
@@ -26,6 +27,13 @@ export type ResolveCall = z.infer<typeof resolveCallSchema>;
 
 export const reconcileCallSchema = resolveCallSchema.omit({ callId: true });
 export type ReconcileCall = z.infer<typeof reconcileCallSchema>;
+
+/** The pool cannot obey a ReconcileCall; nothing changed. */
+export const resolutionRefusedSchema = z.object({
+  commandId: z.string(),
+  code: z.enum(ERROR_CODE_NAMES),
+  message: z.string(),
+});
 
 /** `needs_human`: nobody but a person can find out; the outcome is still unknown. */
 export const reconciledStatusSchema = z.enum(['succeeded', 'failed', 'partially_applied', 'needs_human']);
