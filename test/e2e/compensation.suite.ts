@@ -120,6 +120,24 @@ export function compensationSuite(open: () => System, openOffice: () => BookingO
       expect(openOffice().bookings()).toMatchObject({ [seats[0]]: [], [seats[1]]: [] });
     });
 
+    it('an open run goes back by one command: what is out is waited for, then all is undone (G9)', async () => {
+      const seat = `o-${randomBytes(4).toString('hex')}`;
+      const runId = await begin('keep');
+      await book(runId, seat);
+      const gate = openOffice().holdBack(seat);
+      await post(
+        `/v1/runs/${runId}/calls`,
+        { calls: [{ tool: 'booking.book', arguments: { seat, who: 'another' } }] },
+        {},
+      );
+      await gate.asked;
+      await post(`/v1/runs/${runId}/compensate`, {}, {});
+      gate.letGo();
+      const view = await shown(runId, 'done');
+      expect(view).toMatchObject({ status: 'cancelled', compensationReport: { remainder: [] } });
+      expect(openOffice().bookings()[seat]).toEqual([]);
+    });
+
     it('a cancel in the middle waits for what is out; the rest is left, exactly (G9)', async () => {
       const own = randomBytes(4).toString('hex');
       const seat = `a-${own}`;
@@ -143,7 +161,8 @@ export function compensationSuite(open: () => System, openOffice: () => BookingO
 
     it('refuses what does not fit, and tells nothing to another tenant (G12)', async () => {
       const runId = await begin('keep');
-      const refused = await post<{ code: string }>(`/v1/runs/${runId}/compensate`, {});
+      const calls = [{ callId: `${runId.replace('run_', 'call_')}_0001`, how: 'retry' }];
+      const refused = await post<{ code: string }>(`/v1/runs/${runId}/compensate`, { calls });
       expect(refused.body.code).toBe('INVALID_ARGS');
       const foreign = await ask(open(), 'else/alice', 'POST', `/v1/runs/${runId}/compensate`, {}, WAIT);
       expect(foreign.status).toBe(404);
