@@ -3,7 +3,7 @@ import { ask, type System } from '../../../test/e2e/system.ts';
 import { startWorld, type World } from '../../../test/e2e/world.ts';
 import { until } from '../../../libs/runtime/testing/service-harness.ts';
 import { runCli, type CliAnswer } from '../testing/run-cli.ts';
-import type { RunView, UnknownView } from './client/views.ts';
+import type { ApprovalView, RunView, UnknownView } from './client/views.ts';
 
 const ALICE = 'dev.dev.alice.agent';
 const OLGA = 'dev.dev.olga.operator';
@@ -30,7 +30,7 @@ describe('commands about effects', () => {
   afterAll(async () => {
     await system.close();
     await world.close();
-  });
+  }, 120_000);
 
   it('an unknown outcome is listed, shown and resolved with evidence; by one who may, and once (G9)', async () => {
     await post('/v1/calls', { tool: 'probe.slow_item', arguments: { item: 'hang-cli' }, taskId: 'cli-unknown' });
@@ -51,7 +51,7 @@ describe('commands about effects', () => {
     expect(shown.stdout).toMatch(/found out by +person \(user:olga\)/);
     expect(shown.stdout).toContain('Evidence (untrusted)\nthe ledger shows it');
     expect((await as(OLGA, 'unknowns', 'list')).stdout).toContain('no outcome is unknown');
-  });
+  }, 120_000);
 
   it('a run goes back; what could not be undone is shown, and settled with evidence (G9)', async () => {
     const runId = await begin('booking.book');
@@ -68,16 +68,22 @@ describe('commands about effects', () => {
     expect([unfit.code, unfit.stderr]).toEqual([2, expect.stringContaining('the id of a call, "=" and why')]);
     const done = await as(ALICE, 'runs', 'compensate', runId, '--done', `${callId}=cancelled at the desk`);
     expect([done.code, done.stdout]).toEqual([0, expect.stringMatching(/way back +done/)]);
-  });
+  }, 120_000);
 
   it('a cancelled run tells what came of its calls, with the evidence (G9)', async () => {
-    const runId = await begin('probe.slow_item');
+    const runId = await begin('probe.store_item');
     const item = 'hang-cancelled';
-    await post(`/v1/runs/${runId}/calls`, { calls: [{ tool: 'probe.slow_item', arguments: { item } }] }, {});
+    await post(`/v1/runs/${runId}/calls`, { calls: [{ tool: 'probe.store_item', arguments: { item } }] }, {});
+    const { approvalId, digest } = await until(async () => {
+      const { body } = await ask<{ items: ApprovalView[] }>(system, 'bob', 'GET', '/v1/approvals?status=pending');
+      return body.items.find((approval) => approval.runId === runId);
+    });
+    const decision = { decision: 'approved', digest };
+    expect((await ask(system, 'bob', 'POST', `/v1/approvals/${approvalId}/decision`, decision)).status).toBe(200);
     await until(() => world.sink.state().byItem[item]);
     const cancelled = await as(ALICE, 'runs', 'cancel', runId, '--reason', 'not needed');
     expect([cancelled.code, cancelled.stdout]).toEqual([0, expect.stringContaining(`run ${runId}`)]);
     await until(async () => ((await view(runId)).status === 'cancelled' ? true : null));
     expect((await as(ALICE, 'runs', 'show', runId)).stdout).toMatch(/outcome_unknown .*unknown \(no answer\)/);
-  });
+  }, 120_000);
 });

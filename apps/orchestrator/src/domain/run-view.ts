@@ -2,6 +2,7 @@ import type { Cancellation, CompensationStatus, RunOutcome, RunStatus, RunUsage 
 import { outcomeOf } from './outcome.ts';
 import { episodeOf, isSettled, statusOf, type Call, type Run, type SettledCall } from './run-state.ts';
 import { usageOf } from './usage.ts';
+import { reckoning } from './way-back-steps.ts';
 
 /** A run as the API shows it, without results: those are the state store's. `tenant` and `requestDigest` are for the gateway's own use. */
 export interface RunView {
@@ -24,6 +25,8 @@ export interface RunView {
   readonly startedAt: string;
   readonly endedAt: string | null;
   readonly compensation: CompensationStatus;
+  /** What the last way back has left; null = there was none, or it goes on. */
+  readonly compensationReport: Omit<ReturnType<typeof reckoning>, 'status'> | null;
   readonly calls: readonly CallSummary[];
   readonly effects: readonly {
     callId: string;
@@ -71,6 +74,7 @@ export function runView(run: Run): RunView {
     startedAt: new Date(definition.startedAt).toISOString(),
     endedAt: ended ? new Date(ended.at).toISOString() : null,
     compensation: compensationOf(run),
+    compensationReport: reportOf(run),
     calls: state.calls.map(summaryOf),
     effects: state.calls
       .filter(isSettled)
@@ -105,6 +109,13 @@ function summaryOf(call: Call): CallSummary {
 function compensationOf({ state: { compensation } }: Run): CompensationStatus {
   const { status } = compensation ?? { status: 'asked' };
   return status === 'asked' || status === 'kept' ? 'none' : status;
+}
+
+function reportOf(run: Run): RunView['compensationReport'] {
+  const compensation = compensationOf(run);
+  if (compensation !== 'done' && compensation !== 'partial') return null;
+  const { undone, skipped, remainder, kept } = reckoning(run);
+  return { undone, skipped, remainder, kept };
 }
 
 /** What became of a call that succeeded, once its run went back. */
