@@ -3,7 +3,7 @@ import { ask, type System } from '../../../test/e2e/system.ts';
 import { startWorld, type World } from '../../../test/e2e/world.ts';
 import { until } from '../../../libs/runtime/testing/service-harness.ts';
 import { runCli, type CliAnswer } from '../testing/run-cli.ts';
-import type { ApprovalView, RunView, UnknownView } from './client/views.ts';
+import type { RunView, UnknownView } from './client/views.ts';
 
 const ALICE = 'dev.dev.alice.agent';
 const OLGA = 'dev.dev.olga.operator';
@@ -74,12 +74,6 @@ describe('commands about effects', () => {
     const runId = await begin('probe.store_item');
     const item = 'hang-cancelled';
     await post(`/v1/runs/${runId}/calls`, { calls: [{ tool: 'probe.store_item', arguments: { item } }] }, {});
-    const { approvalId, digest } = await until(async () => {
-      const { body } = await ask<{ items: ApprovalView[] }>(system, 'bob', 'GET', '/v1/approvals?status=pending');
-      return body.items.find((approval) => approval.runId === runId);
-    });
-    const decision = { decision: 'approved', digest };
-    expect((await ask(system, 'bob', 'POST', `/v1/approvals/${approvalId}/decision`, decision)).status).toBe(200);
     await until(() => world.sink.state().byItem[item]);
     const cancelled = await as(ALICE, 'runs', 'cancel', runId, '--reason', 'not needed');
     expect([cancelled.code, cancelled.stdout]).toEqual([0, expect.stringContaining(`run ${runId}`)]);
