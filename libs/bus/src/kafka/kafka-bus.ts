@@ -7,11 +7,13 @@ import type { Bus, ConsumerSpec } from '../bus.port.ts';
 import { silentLog, type BusLog } from '../bus-log.port.ts';
 import { DEFAULT_RETRY, type RetryPolicy } from '../middleware/retry.ts';
 import { checkBrokers } from './broker-check.ts';
+import { LIMIT_MS, removeGoneMembers } from './gone-members.ts';
 import { createClient, type KafkaConnection } from './kafka-client.ts';
 import { KafkaGroup, type StartOffsets } from './kafka-group.ts';
 import { partitioner } from './partitioner.ts';
 import { ProduceLane } from './produce-lane.ts';
 import { TopicAdmin } from './topic-admin.ts';
+import { within } from './within.ts';
 
 export interface KafkaBusOptions {
   /** host:port each. */
@@ -29,6 +31,8 @@ export interface KafkaBusOptions {
   /** Records queued in the process per group at which fetching stops; default 2000. */
   readonly highWater?: number;
   readonly log?: BusLog;
+  /** Whether that client was a process that lives no more: its partitions are then taken over at once. */
+  readonly isGone?: (clientId: string) => boolean;
   /** The bus cannot go on: end the process, so that it is started anew. */
   readonly onFatal?: (error: Error) => void;
 }
@@ -100,6 +104,7 @@ export class KafkaBus implements Bus {
     const consumed = specs.filter((spec) => spec.from === 'earliest').flatMap((spec) => spec.topics);
     await this.#topics.ensure(new Set([...(this.#options.topics ?? []), ...subscribed]), new Set(consumed));
     const offsets = await this.#latestOffsets(specs);
+    await this.#takeOver();
     this.#state = 'started';
     await Promise.all(this.#groups.map((group) => group.start(offsets)));
   }
@@ -134,6 +139,17 @@ export class KafkaBus implements Bus {
   /** Records that wait in this process for a group's reducer. */
   queued(group: string): number {
     return this.#groups.find((g) => g.spec.group === group)?.queued ?? 0;
+  }
+
+  async #takeOver(): Promise<void> {
+    const { isGone, brokers, log = silentLog } = this.#options;
+    const groupIds = this.#groups.flatMap((group) => group.lastingIds);
+    if (!isGone || groupIds.length === 0) return;
+    const taking = removeGoneMembers({ admin: this.#admin, brokers, groupIds, isGone }).then(
+      (members) => members > 0 && log.info({ members }, 'bus.took-over'),
+      (error: unknown) => log.debug({ reason: String(error) }, 'bus.not-taken-over'),
+    );
+    await within(LIMIT_MS, taking);
   }
 
   async #createMissing(messages: readonly OutgoingMessage[]): Promise<void> {

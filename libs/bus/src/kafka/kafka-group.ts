@@ -74,15 +74,25 @@ export class KafkaGroup {
     return this.#loop.queued;
   }
 
-  /** Resolves when every topic is joined. Retries join in the background. */
-  async start(offsets: StartOffsets): Promise<void> {
+  /** Kafka group ids that other processes share, now or later. */
+  get lastingIds(): string[] {
+    if (this.spec.from === 'latest') return [];
+    return [...this.#parts().map(({ groupId }) => groupId), `${this.spec.group}.retry`];
+  }
+
+  #parts(): { readonly groupId: string; readonly topics: readonly string[] }[] {
     const { group, topics, from, offPath } = this.spec;
-    const latest = from === 'latest';
-    const suffix = latest ? `.${this.#options.instance}` : '';
-    const parts = offPath
+    const suffix = from === 'latest' ? `.${this.#options.instance}` : '';
+    return offPath
       ? [{ groupId: group + suffix, topics }]
       : topics.map((topic) => ({ groupId: `${group}.${topic}${suffix}`, topics: [topic] }));
-    this.#consumers = parts.map((part) =>
+  }
+
+  /** Resolves when every topic is joined. Retries join in the background. */
+  async start(offsets: StartOffsets): Promise<void> {
+    const { group, topics, from } = this.spec;
+    const latest = from === 'latest';
+    this.#consumers = this.#parts().map((part) =>
       this.#consumer(
         part.groupId,
         part.topics,

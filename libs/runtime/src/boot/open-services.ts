@@ -1,5 +1,3 @@
-import os from 'node:os';
-import { randomBytes } from 'node:crypto';
 import { BUS_SCHEMA, createBus, PostgresDeadLetters, type Bus } from '#bus';
 import { allTopics } from '#contracts';
 import { CountersignError, systemClock } from '#kernel';
@@ -16,6 +14,7 @@ import { resolveSettings, type Environment, type SettingsShape } from '../settin
 import { armFaults } from './arm-faults.ts';
 import { checkConsumers, checkPools } from './boot-checks.ts';
 import { checkDatabase } from './check-database.ts';
+import { instanceName, isGoneInstance } from './instance-name.ts';
 import type { NestDoor } from './nest-app.ts';
 
 /**
@@ -127,7 +126,7 @@ async function open(
   closers: (() => Promise<void>)[],
 ): Promise<RunningServices> {
   const log = createLog(doors.length === 1 ? doors[0]!.name : 'all-in-one', settings.COUNTERSIGN_LOG_LEVEL);
-  const instance = `${os.hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  const instance = instanceName();
   let postgres: EmbeddedPostgres | undefined;
   if (settings.COUNTERSIGN_DATABASE_URL === undefined) {
     postgres = await startEmbeddedPostgres({ directory: settings.COUNTERSIGN_DATA_DIR });
@@ -207,6 +206,9 @@ async function open(
   };
 }
 
+/** Before the instance, in what the broker is told. */
+const CLIENT = 'countersign-';
+
 type Connect = (schema: string, url: string, max?: number) => Database;
 
 async function openBus(
@@ -223,7 +225,8 @@ async function openBus(
     const bus = await createBus({
       kind: 'kafka',
       brokers,
-      clientId: `countersign-${instance}`,
+      clientId: CLIENT + instance,
+      isGone: (clientId) => clientId !== CLIENT + instance && isGoneInstance(clientId.slice(CLIENT.length)),
       topics: allTopics(settings.COUNTERSIGN_POOLS),
       partitions: settings.COUNTERSIGN_KAFKA_PARTITIONS,
       onFatal: options.onFatal,
