@@ -1,17 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { Redis } from 'ioredis';
-import { openStack } from '../../tools/stack/stack.ts';
-import { startPostgres } from '../../tools/stack/postgres.ts';
 import { crashMatrixPage } from './crash-matrix.page.ts';
 import { faultRun, type Applied, type FaultReport } from './fault-run.ts';
 import { openInstallation } from './installation.ts';
 import type { Load } from './load.ts';
+import { openMachinery } from './machinery.ts';
 import { cutCommit, killAtEachPlace, COMMITS, stopAt } from './matrix.ts';
 import { placesOf, type Mode } from './places.ts';
-import { killAtRandom, type Machinery } from './random-kills.ts';
+import { killAtRandom } from './random-kills.ts';
 import { runSchedules } from './simulation/run-schedules.ts';
 
 interface Options {
@@ -76,7 +73,7 @@ function ordered(report: Omit<FaultReport, 'applied'>): object {
 async function play(): Promise<FaultReport> {
   const { mode } = options;
   say(`seed ${options.seed}`);
-  const machinery = await openMachinery(mode);
+  const machinery = await openMachinery(mode, say);
   const end = async (): Promise<void> => machinery.close();
   try {
     const installation = await openInstallation({ mode, ...machinery.addresses });
@@ -107,42 +104,4 @@ async function playMatrix(installation: Parameters<typeof stopAt>[0], load: Load
     applied.push(await stopAt(installation, load, options.mode === 'stack' ? service : 'all-in-one', name));
   for (const { target, fault, recoveryMs } of applied) say(`${fault} at ${target}: ${recoveryMs ?? '–'} ms`);
   return applied;
-}
-
-interface OpenMachinery {
-  readonly addresses: { databaseUrl: string; kafkaBrokers?: string; redisUrl?: string };
-  readonly parts: readonly Machinery[];
-  close(): Promise<void>;
-}
-
-/** Servers of this run's own, because they are killed, too. */
-async function openMachinery(mode: Mode): Promise<OpenMachinery> {
-  if (mode === 'embedded') {
-    const directory = mkdtempSync(path.join(os.tmpdir(), 'countersign-faults-pg-'));
-    const postgres = await startPostgres({ directory: path.join(directory, 'data') });
-    return {
-      addresses: { databaseUrl: postgres.address },
-      parts: [{ name: 'postgres', kill: () => postgres.kill(), restart: () => postgres.restart() }],
-      close: async () => {
-        await postgres.stop();
-        rmSync(directory, { recursive: true, force: true });
-      },
-    };
-  }
-  const stack = await openStack({ say, reuse: false, via: 'native' });
-  const part = (name: 'kafka' | 'redis' | 'postgres'): Machinery => ({
-    name,
-    kill: () => stack.parts[name].kill!(),
-    restart: () => stack.parts[name].restart!(),
-  });
-  const flush = async (): Promise<void> => {
-    const redis = new Redis(stack.redisUrl);
-    await redis.flushall();
-    redis.disconnect();
-  };
-  return {
-    addresses: { databaseUrl: stack.databaseUrl, kafkaBrokers: stack.kafkaBrokers, redisUrl: stack.redisUrl },
-    parts: [part('kafka'), { ...part('redis'), flush }, part('postgres')],
-    close: stack.close,
-  };
 }

@@ -2,16 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { recovery, type Applied } from './fault-run.ts';
 import type { Installation } from './installation.ts';
 import type { Load } from './load.ts';
-import { cutCommit, COMMITS } from './matrix.ts';
-
-/** What stands beside the services and may be killed, too. */
-export interface Machinery {
-  readonly name: string;
-  kill(): Promise<void>;
-  restart(): Promise<void>;
-  /** Forgets all that it holds, where it can. */
-  flush?(): Promise<void>;
-}
+import { strike, type Machinery } from './machinery.ts';
+import { COMMITS, cutCommit } from './matrix.ts';
 
 export interface RandomOptions {
   readonly minutes: number;
@@ -55,14 +47,7 @@ export async function killAtRandom(installation: Installation, load: Load, optio
         return { target: target.name, fault: 'kill -9', reached: true, recoveryMs };
       }
       const { part } = target;
-      const flushes = part.flush !== undefined && random() < 0.5;
-      if (flushes) await part.flush!();
-      else {
-        await part.kill();
-        await part.restart();
-      }
-      const recoveryMs = await recovery(installation, load, at, null);
-      return { target: part.name, fault: flushes ? 'flush' : 'kill -9', reached: true, recoveryMs };
+      return strike(installation, load, part, part.flush !== undefined && random() < 0.5 ? 'flush' : 'kill -9');
     }
   }
   return applied;
