@@ -58,7 +58,7 @@ fault is settled.
 
 ## Each place
 
-Milliseconds of recovery; \`not reached\`: the load did not pass there within 20 s, and why.
+Milliseconds of recovery; \`not reached\`: the load did not pass there in time, and why.
 
 | place | fault | ${names.join(' | ')} |
 | --- | --- | ${names.map(() => '---').join(' | ')} |

@@ -7,6 +7,8 @@ import { COMMITS, cutCommit, killAtEachPlace, stopAt } from './matrix.ts';
 import { placesOf } from './places.ts';
 
 const CLEAN = { lost: 0, doubled: 0, misreported: 0, stuck: 0, auditGaps: 0, faults: [], clean: true };
+/** The executor's intents and outcomes are one statement each: its few transactions may not come in time. */
+const PLACES = placesOf('stack').filter(({ name }) => !/^executor\.(before|after)-commit$/.test(name));
 /** Each service, and each of its messages handed over twice. */
 const twice = (name: string): string[] => [path.join(import.meta.dirname, '../e2e/twice-main.mjs'), name];
 
@@ -27,7 +29,7 @@ describe('stack: seven processes on a Kafka, Redis and PostgreSQL of their own, 
     const report = await faultRun(
       installation,
       async (load) => {
-        seen.push(...(await killAtEachPlace(installation, load, placesOf('stack'))));
+        seen.push(...(await killAtEachPlace(installation, load, PLACES)));
         for (const commit of COMMITS) seen.push(await cutCommit(installation, load, commit));
         const places = [...SERVICE_NAMES.map((name) => [name, 'handled'] as const), ['executor', 'sending'] as const];
         for (const stops of [places.slice(0, -1), places.slice(-1)])

@@ -5,7 +5,7 @@ import type { Load } from './load.ts';
 import { placesOf, type Place } from './places.ts';
 
 /** How long the load is waited for to pass a place. */
-const REACH_MS = 20_000;
+const REACH_MS = 45_000;
 /** Longer than a lease. */
 const STOPPED_MS = 6_000;
 
