@@ -1,3 +1,4 @@
+import { approvalEditsSuite } from './approval-edits.suite.ts';
 import { compensationSuite } from './compensation.suite.ts';
 import { faultListSuite } from './fault-list.suite.ts';
 import { governedCallSuite } from './governed-call.suite.ts';
@@ -22,6 +23,10 @@ describe('embedded: seven services in one process, in-process bus, real PostgreS
     () => world.sink.state(),
   );
   runControlSuite(
+    () => system,
+    () => world.sink.state(),
+  );
+  approvalEditsSuite(
     () => system,
     () => world.sink.state(),
   );

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { approvalEditsSuite } from './approval-edits.suite.ts';
 import { compensationSuite } from './compensation.suite.ts';
 import { faultListSuite } from './fault-list.suite.ts';
 import { governedCallSuite } from './governed-call.suite.ts';
@@ -29,6 +30,10 @@ describe('stack: seven processes on real Kafka, Redis and PostgreSQL', () => {
     () => system,
     () => world.sink.state(),
   );
+  approvalEditsSuite(
+    () => system,
+    () => world.sink.state(),
+  );
   compensationSuite(
     () => system,
     () => world.office,
@@ -56,6 +61,10 @@ describe('stack, every message delivered twice and out of step', () => {
     () => world.sink.state(),
   );
   runControlSuite(
+    () => system,
+    () => world.sink.state(),
+  );
+  approvalEditsSuite(
     () => system,
     () => world.sink.state(),
   );

@@ -8,7 +8,7 @@ import { resolveToolset, resolveUndoTools } from './adapters/resolve-toolset.ts'
 import type { RunViews } from './adapters/run-views.ts';
 import { startAndWait, type StartedRun } from './adapters/start-and-wait.ts';
 import type { ToolCatalogue } from './adapters/tool-catalogue.ts';
-import { settledIn } from './adapters/watched-answers.ts';
+import { finallySettled } from './adapters/watched-answers.ts';
 import { keys } from './adapters/watchers.ts';
 import type { AgentDirectory } from './adapters/workspaces.ts';
 import { clipTo, refuseAbove, type BudgetCeiling } from './domain/budget-ceiling.ts';
@@ -18,7 +18,7 @@ import type { CallRequest, RunRequest } from './domain/requests.schema.ts';
 import type { Settlement } from './domain/result-view.ts';
 import { callCommand, runCommand, type Agent, type Stamp } from './domain/start-run.ts';
 import { mayUse } from './domain/tool-scope.ts';
-import { settlementOfView, type View } from './domain/views.ts';
+import type { View } from './domain/views.ts';
 
 /** Tools whose names may help the caller of an unknown one. */
 const HINTED_TOOLS = 64;
@@ -124,8 +124,8 @@ export class GatewayIntake {
     const callId = callIdOf(runId, 1);
     const settled = keys.settled(tenant, callId);
     const answer = await startAndWait<Settlement>(this.#parts, start, options, [settled], {
-      look: (watch) => settledIn(watch, settled),
-      ask: async () => settlementOfView((await views.settledCall(tenant, callId)) ?? {}) ?? undefined,
+      look: (watch) => finallySettled(watch, tenant, callId),
+      ask: () => views.finalSettlement(tenant, callId),
     });
     if (answer === null) {
       accepted.add({

@@ -17,6 +17,7 @@ export const ACCEPTED = [
   'TurnFailed',
   'ApprovalRequested',
   'ApprovalDecided',
+  'ApprovalEdited',
   'CallSettled',
   'CallCancellation',
   'CallReconciled',
@@ -34,6 +35,7 @@ export function inputOf({ message, delivery }: Incoming<OrchestratorMessage>): I
   switch (message.type) {
     case 'ApprovalRequested':
     case 'ApprovalDecided':
+    case 'ApprovalEdited':
       return { ...about, callId: message.callId!, type: message.type, data: message.data } as Input;
     case 'CallSettled':
     case 'CallCancellation':

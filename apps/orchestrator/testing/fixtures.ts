@@ -9,7 +9,7 @@ import {
   type ToolContract,
   type ToolContractInput,
 } from '#contracts';
-import { digestJson } from '#kernel';
+import { callIdOf, digestJson, runIdOfCall } from '#kernel';
 import { compileInput, contractDigest } from '#registry';
 import type { ContractShelf } from '../src/domain/saga.types.ts';
 
@@ -215,4 +215,16 @@ export const reconciledData = (own: Partial<CallReconciled> = {}): CallReconcile
   error: null,
   result: null,
   ...own,
+});
+
+/** A person wrote these arguments for the call of `appr-<callId>`. */
+export const editedData = (callId: string, args: Record<string, unknown>) => ({
+  commandId: 'cmd-e',
+  approvalId: `appr-${callId}`,
+  digest: DIGEST,
+  editor: { id: 'user:bob', kind: 'user' as const, roles: ['approver'] },
+  reason: null,
+  replacedBy: callIdOf(runIdOfCall(callId), ['edit', `appr-${callId}`]),
+  arguments: args,
+  argumentsDigest: DIGEST,
 });

@@ -4,7 +4,7 @@ import type { ControlType, Emission } from '../src/domain/saga.types.ts';
 import { budgetsOf, episodeOf, isEnded, isResumable } from '../src/domain/run-state.ts';
 import { deadlineOf, wakeAt } from '../src/domain/timers.ts';
 import { nextInputTokens } from '../src/domain/usage.ts';
-import { alice, approvalData, decisionData, failedData, settledData, startData } from './fixtures.ts';
+import { alice, approvalData, decisionData, editedData, failedData, settledData, startData } from './fixtures.ts';
 import { RUN_ID, Scene } from './scene.ts';
 
 const PROPOSALS: readonly (readonly [tool: string, args: string])[] = [
@@ -181,6 +181,7 @@ export class World {
       if (this.choose(2) === 1)
         this.#send(() => this.scene.say('ApprovalDecided', decisionData(`appr-${callId}`), about));
     }
+    if (asked && this.choose(5) === 4) return this.#edit(callId!, settle);
     switch (this.choose(6)) {
       case 0:
         return settle(
@@ -199,6 +200,15 @@ export class World {
       default:
         return settle(settledData({ sources: [`s-${callId}`] }));
     }
+  }
+
+  /** A person writes other arguments: two facts of policy, in either order. */
+  #edit(callId: string, settle: (data: CallSettled, by: 'policy') => void): void {
+    const edited = editedData(callId, { name: 'c', on: this.choose(2) === 1 });
+    this.#send(() => this.scene.say('ApprovalEdited', edited, { callId }));
+    const denied = failedData('denied', 'APPROVAL_DENIED');
+    const error = { ...denied.error!, replacedBy: edited.replacedBy };
+    settle({ ...denied, error, settledBy: 'policy' }, 'policy');
   }
 
   #first(key: string): boolean {

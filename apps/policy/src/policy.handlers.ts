@@ -49,7 +49,7 @@ export const policyConsumers = (parts: PolicyParts, pools: readonly string[]): C
   consumer({
     group: 'policy.approval-commands',
     topics: [TOPICS.approvalCommands],
-    accepts: ['DecideApproval', 'WithdrawApproval'],
+    accepts: ['DecideApproval', 'EditApproval', 'WithdrawApproval'],
     reduce: decideApprovals(parts),
   }),
   consumer({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ERROR_CODE_NAMES } from '#kernel';
+import { callIdSchema } from './envelope.schema.ts';
 
 export const errorDetailSchema = z.object({
   path: z.string(),
@@ -19,6 +20,8 @@ export const callErrorSchema = z.object({
   userActionRequired: z.boolean().optional(),
   humanTakeover: z.boolean().optional(),
   changeArguments: z.boolean().optional(),
+  /** The call that goes on in this one's place: a person changed its arguments. */
+  replacedBy: callIdSchema.optional(),
 });
 export type CallError = z.infer<typeof callErrorSchema>;
 

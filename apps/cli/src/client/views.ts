@@ -90,6 +90,8 @@ export interface ApprovalView {
   readonly approvedBy: readonly string[];
   readonly supersededWhy: string | null;
   readonly replacedBy: string | null;
+  readonly replacedByCall: string | null;
+  readonly edited?: { readonly callId: string; readonly by: string };
   readonly decidedBy: string | null;
   readonly decidedAt?: string | null;
   readonly reason?: string | null;

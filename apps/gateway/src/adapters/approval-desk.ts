@@ -1,11 +1,20 @@
 import { message, TOPICS, type Message, type MessageContext } from '#contracts';
-import { APPROVAL_ID_PATTERN, derivedId, newId, type Clock } from '#kernel';
+import { APPROVAL_ID_PATTERN, derivedId, digestJson, newId, type Clock, type ErrorDetail } from '#kernel';
 import type { Reads } from '#runtime';
 import { hasRole, ROLES, type Caller } from '../domain/caller.ts';
 import { HttpProblem, notFound } from '../domain/problem.ts';
-import type { DecisionRequest, WithdrawalRequest } from '../domain/requests.schema.ts';
+import type { DecisionRequest, EditRequest, WithdrawalRequest } from '../domain/requests.schema.ts';
 import { publicView, type View } from '../domain/views.ts';
-import { decidedSo, DONE, otherwise, outcomeIn, rolesOf, withdrawnBy, type Outcome } from './approval-outcome.ts';
+import {
+  decidedSo,
+  DONE,
+  editedBy,
+  otherwise,
+  outcomeIn,
+  rolesOf,
+  withdrawnBy,
+  type Outcome,
+} from './approval-outcome.ts';
 import type { CommandExchange } from './command-exchange.ts';
 import { keys } from './watchers.ts';
 
@@ -56,9 +65,7 @@ export class ApprovalDesk {
   async decide(caller: Caller, approvalId: string, request: DecisionRequest, options: DecisionOptions): Promise<View> {
     const { tenant, principal } = caller;
     const view = await this.show(tenant, approvalId);
-    if (!hasRole(caller, [ROLES.approver, ...rolesOf(view)])) {
-      throw new HttpProblem(403, 'PERMISSION_DENIED', 'Deciding needs the role approver');
-    }
+    requireApprover(caller, view);
     if (decidedSo(view, caller, request)) return view;
     options.isCurrent?.(view);
     const commandId = idOfCommand(options.key, tenant, principal.id, approvalId, request.decision, request.digest);
@@ -71,6 +78,30 @@ export class ApprovalDesk {
     const now = await this.show(tenant, approvalId);
     if (outcome === DONE) return now;
     throw await this.#refused(outcome, now, request.digest);
+  }
+
+  /**
+   * Proposes other arguments for the call: nothing is approved, and a call of its own is asked about.
+   * @returns the approval as it is then, with the callId of the edited call
+   * @throws HttpProblem 400 (arguments that do not fit), 403, 404, 412, 409 (stale digest, decided already)
+   */
+  async edit(caller: Caller, approvalId: string, request: EditRequest, options: DecisionOptions): Promise<View> {
+    const { tenant, principal } = caller;
+    const view = await this.show(tenant, approvalId);
+    requireApprover(caller, view);
+    if (!editedBy(view, caller)) options.isCurrent?.(view);
+    const { digest, arguments: args, reason = null } = request;
+    const edit = digestJson('approval-edit/v1', args);
+    const commandId = idOfCommand(options.key, tenant, principal.id, approvalId, 'edited', digest, edit);
+    const data = { commandId, approvalId, digest, arguments: args, principal, reason };
+    const command = message('EditApproval', this.#contextOf(view, options), data);
+    const outcome = await this.#send(command, approvalId, options, (now) => {
+      if (editedBy(now, caller)) return DONE;
+      return now.status === 'pending' ? undefined : otherwise(now);
+    });
+    const now = await this.show(tenant, approvalId);
+    if (outcome === DONE) return now;
+    throw await this.#refused(outcome, now, digest);
   }
 
   /**
@@ -111,7 +142,7 @@ export class ApprovalDesk {
   }
 
   async #send(
-    command: Message<'DecideApproval' | 'WithdrawApproval'>,
+    command: Message<'DecideApproval' | 'EditApproval' | 'WithdrawApproval'>,
     approvalId: string,
     options: DecisionOptions,
     read: (now: View) => Outcome | undefined,
@@ -132,7 +163,12 @@ export class ApprovalDesk {
   }
 
   /** A conflict shows the approval as it is; where what was seen is no longer what is asked, also what changed. */
-  async #refused({ code, message: text }: Exclude<Outcome, symbol>, now: View, digest: string): Promise<HttpProblem> {
+  async #refused(
+    { code, message: text, details = [] }: Exclude<Outcome, symbol>,
+    now: View,
+    digest: string,
+  ): Promise<HttpProblem> {
+    if (code === 'INVALID_ARGS') return new HttpProblem(400, code, text, { details: details as ErrorDetail[] });
     const status = code === 'PERMISSION_DENIED' ? 403 : code === 'NOT_FOUND' ? 404 : 409;
     if (status !== 409) return new HttpProblem(status, code, text);
     const { tenant, approvalId } = now;
@@ -143,6 +179,11 @@ export class ApprovalDesk {
     const shown = change ? { current: publicView(change.current), changed: change.changed } : {};
     return new HttpProblem(status, code, text, { extension: { approval: publicView(now), ...shown } });
   }
+}
+
+function requireApprover(caller: Caller, view: View): void {
+  if (!hasRole(caller, [ROLES.approver, ...rolesOf(view)]))
+    throw new HttpProblem(403, 'PERMISSION_DENIED', 'Deciding needs the role approver');
 }
 
 interface Change {

@@ -6,11 +6,12 @@ import type { Watch } from './watchers.ts';
 
 /** What became of a person's command about an approval. */
 export const DONE = Symbol('done');
-export type Outcome = typeof DONE | Pick<ApprovalRefused, 'code' | 'message'>;
+export type Outcome = typeof DONE | Pick<ApprovalRefused, 'code' | 'message' | 'details'>;
+
+const ANSWERS = ['ApprovalDecided', 'ApprovalCounted', 'ApprovalEdited', 'ApprovalWithdrawn'] as const;
 
 export function outcomeIn(watch: Watch, key: string): Outcome | undefined {
-  if (watch.get(key, 'ApprovalDecided') || watch.get(key, 'ApprovalCounted') || watch.get(key, 'ApprovalWithdrawn'))
-    return DONE;
+  if (ANSWERS.some((type) => watch.get(key, type))) return DONE;
   return watch.get(key, 'ApprovalRefused')?.data;
 }
 
@@ -33,6 +34,9 @@ const hasApproved = ({ approvedBy }: View, id: string): boolean =>
 
 export const withdrawnBy = (view: View, caller: Caller): boolean =>
   view.status === 'withdrawn' && idOf(view.decidedBy) === caller.principal.id;
+
+export const editedBy = (view: View, caller: Caller): boolean =>
+  view.supersededWhy === 'edited' && idOf(view.decidedBy) === caller.principal.id;
 
 const idOf = (by: unknown): string | undefined =>
   typeof by === 'string' ? by : (by as { id?: string } | null | undefined)?.id;

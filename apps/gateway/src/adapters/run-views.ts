@@ -1,6 +1,7 @@
 import { CALL_ID_PATTERN, InfrastructureError, RUN_ID_PATTERN, runIdOfCall } from '#kernel';
 import type { Reads } from '#runtime';
-import { isEnded, isSettled, ownerOf, type View } from '../domain/views.ts';
+import type { Settlement } from '../domain/result-view.ts';
+import { isEnded, isSettled, ownerOf, settlementOfView, type View } from '../domain/views.ts';
 import type { AcceptedCall, AcceptedRun, AcceptedRuns } from './accepted-runs.ts';
 
 /**
@@ -54,6 +55,13 @@ export class RunViews {
   async settledCall(tenant: string, callId: string): Promise<View | undefined> {
     const view = await this.#ask('state-store', 'call', { tenant, callId }).catch(awayAsNull);
     return view && isSettled(view) ? view : undefined;
+  }
+
+  /** Of the call, or of the one that a person wrote in its place; undefined until then. */
+  async finalSettlement(tenant: string, callId: string): Promise<Settlement | undefined> {
+    const settled = settlementOfView((await this.settledCall(tenant, callId)) ?? {}) ?? undefined;
+    const next = settled?.error?.replacedBy;
+    return next === undefined ? settled : this.finalSettlement(tenant, next);
   }
 
   /** Does the orchestrator have the call? */

@@ -19,6 +19,8 @@ export const WATCHED = [
   'ApprovalRequested',
   'ApprovalDecided',
   'ApprovalCounted',
+  'ApprovalEdited',
+  'ApprovalSuperseded',
   'ApprovalWithdrawn',
   'ApprovalRefused',
   'StandingGranted',
@@ -58,6 +60,7 @@ function keyOf(message: Watched): string | null {
     case 'TurnRecorded':
     case 'CompensationAsked':
     case 'CompensationEnded':
+    case 'ApprovalSuperseded':
       return null;
     case 'CompensationStarted':
       return message.data.commandId === null ? null : keys.command(message.tenant, message.data.commandId);
@@ -67,6 +70,7 @@ function keyOf(message: Watched): string | null {
     case 'ResolutionRefused':
     case 'ApprovalDecided':
     case 'ApprovalCounted':
+    case 'ApprovalEdited':
     case 'ApprovalWithdrawn':
     case 'ApprovalRefused':
     case 'StandingGranted':
@@ -92,12 +96,11 @@ export class Watchers {
   }
 
   open(watched: readonly string[]): Watch {
-    const watch = new Watch(watched, () => this.#forget(watch));
-    for (const key of watched) {
-      const set = this.#watches.get(key);
-      if (set) set.add(watch);
-      else this.#watches.set(key, new Set([watch]));
-    }
+    const watch: Watch = new Watch(watched, {
+      close: () => this.#forget(watch),
+      add: (key) => this.#add(key, watch),
+    });
+    for (const key of watched) this.#add(key, watch);
     this.#open.add(watch);
     if (this.#stopped) watch.end();
     return watch;
@@ -121,6 +124,12 @@ export class Watchers {
     return this.#open.size;
   }
 
+  #add(key: string, watch: Watch): void {
+    const set = this.#watches.get(key);
+    if (set) set.add(watch);
+    else this.#watches.set(key, new Set([watch]));
+  }
+
   #forget(watch: Watch): void {
     this.#open.delete(watch);
     for (const key of watch.watched) {
@@ -132,18 +141,34 @@ export class Watchers {
   }
 }
 
+interface WatchOwner {
+  close(): void;
+  add(key: string): void;
+}
+
 /** What one request waits for. */
 export class Watch {
-  readonly watched: readonly string[];
+  readonly #watched: Set<string>;
   readonly #seen = new Map<string, Watched>();
-  readonly #close: () => void;
+  readonly #owner: WatchOwner;
   #wake: (() => void) | null = null;
   #ended = false;
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(watched: readonly string[], close: () => void) {
-    this.watched = watched;
-    this.#close = close;
+  constructor(watched: readonly string[], owner: WatchOwner) {
+    this.#watched = new Set(watched);
+    this.#owner = owner;
+  }
+
+  get watched(): Iterable<string> {
+    return this.#watched;
+  }
+
+  /** Watches another key too, from now on. */
+  follow(key: string): void {
+    if (this.#watched.has(key)) return;
+    this.#watched.add(key);
+    this.#owner.add(key);
   }
 
   /** The message that came under this key, if one did. */
@@ -187,7 +212,7 @@ export class Watch {
   }
 
   close(): void {
-    this.#close();
+    this.#owner.close();
   }
 
   #next(timeoutMs: number): Promise<void> {

@@ -107,6 +107,17 @@ export const decisionSchema = z.strictObject({
 });
 export type DecisionRequest = z.infer<typeof decisionSchema>;
 
+/** Nothing is approved by it: the call is denied, and the edited one is asked about anew. */
+export const editSchema = z.strictObject({
+  decision: z.literal('edited'),
+  digest: digestSchema,
+  arguments: z.record(z.string(), z.unknown()).describe('All of them, as the tool takes them.'),
+  reason: z.string().max(2000).optional(),
+});
+export type EditRequest = z.infer<typeof editSchema>;
+
+export const answerSchema = z.discriminatedUnion('decision', [decisionSchema, editSchema]);
+
 export const withdrawalSchema = z.strictObject({ reason: z.string().min(1).max(2000).optional() });
 export type WithdrawalRequest = z.infer<typeof withdrawalSchema>;
 

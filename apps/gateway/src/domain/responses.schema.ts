@@ -137,6 +137,7 @@ const failed = z.looseObject({
   userActionRequired: z.boolean(),
   humanTakeover: z.boolean(),
   changeArguments: z.boolean(),
+  replacedBy: callIdSchema.nullable().describe('The call that a person wrote in its place.'),
   ...identified,
 });
 export const callResultSchema = z.discriminatedUnion('ok', [succeeded, failed]);
@@ -188,6 +189,11 @@ export const approvalViewSchema = z.looseObject({
   approvedBy: z.array(z.string()).describe('Who has approved so far, where several must.'),
   supersededWhy: z.string().nullable(),
   replacedBy: z.string().nullable().describe('The approval that is asked for instead.'),
+  replacedByCall: callIdSchema.nullable().describe('The call that a person wrote instead.'),
+  edited: z
+    .looseObject({ callId: callIdSchema, by: z.string() })
+    .optional()
+    .describe('A person wrote the arguments, in the place of this call.'),
   reasons: z.array(z.string()),
   expiresAt: time,
   requestedAt: time,

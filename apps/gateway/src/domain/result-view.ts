@@ -33,6 +33,8 @@ export interface FailedResult extends Identified {
   readonly userActionRequired: boolean;
   readonly humanTakeover: boolean;
   readonly changeArguments: boolean;
+  /** The call that a person wrote in its place. */
+  readonly replacedBy: string | null;
 }
 
 /** What the result needs of a settlement, from the message or from a stored view. */
@@ -74,6 +76,7 @@ export function resultOf(settled: Settlement, requestId: string): CallResult {
     userActionRequired: error.userActionRequired ?? false,
     humanTakeover: error.humanTakeover ?? false,
     changeArguments: error.changeArguments ?? false,
+    replacedBy: error.replacedBy ?? null,
     ...identified,
   };
 }

@@ -1,4 +1,4 @@
-import type { CallProgress, RunProgress } from './run-progress.ts';
+import type { ApprovalReplaced, CallProgress, RunProgress } from './run-progress.ts';
 import { encodeTold, shortApproval, shortCall, type Told } from './stream-cursor.ts';
 
 /**
@@ -24,6 +24,7 @@ export const RUN_EVENT_TYPES = [
   'call.decided',
   'approval.requested',
   'approval.decided',
+  'approval.superseded',
   'call.settled',
   'call.reconciled',
   'compensation.asked',
@@ -109,7 +110,9 @@ function tellCall(callId: string, call: CallProgress, told: Told, tell: Tell): v
     ofApproval(APPROVAL.asked, 'call.decided', { decision: 'ask' });
     ofApproval(APPROVAL.requested, 'approval.requested', { tool });
     const decision = approved ? 'approved' : answerOf(call, approvalId);
-    if (decision) ofApproval(APPROVAL.decided, 'approval.decided', { decision });
+    const replaced = supersededBy(call, approvalId);
+    if (replaced) ofApproval(APPROVAL.decided, 'approval.superseded', { ...replaced });
+    else if (decision) ofApproval(APPROVAL.decided, 'approval.decided', { decision });
   }
   const decision = call.allowed ? 'allow' : approvals.size === 0 ? decisionBy(settled?.settledBy) : null;
   if (decision) ofCall(CALL.decided, 'call.decided', { approvalId: null, decision });
@@ -140,6 +143,12 @@ function tellBack({ rank, status }: RunProgress['back'], told: Told, tell: Tell)
 
 const decisionBy = (settledBy: string | null | undefined): 'allow' | 'deny' | null =>
   settledBy === 'executor' ? 'allow' : settledBy === 'policy' ? 'deny' : null;
+
+/** By the fact, or by the settlement of a call that was edited. */
+function supersededBy({ superseded, settled }: CallProgress, approvalId: string): ApprovalReplaced | undefined {
+  const edited = settled?.approvalId === approvalId && settled.replacedBy !== null;
+  return superseded.get(approvalId) ?? (edited ? { why: 'edited', replacedBy: null } : undefined);
+}
 
 /** What became of an approval that was not given, as far as it follows from the call. */
 function answerOf({ settled }: CallProgress, approvalId: string): string | null {

@@ -54,9 +54,17 @@ export interface CallProgress {
   readonly allowed: boolean;
   /** approvalId → was it approved? A call that is judged again may be asked for again. */
   readonly approvals: ReadonlyMap<string, boolean>;
+  /** approvalId → why no decision on it counts any more. */
+  readonly superseded: ReadonlyMap<string, ApprovalReplaced>;
   readonly settled: CallEnd | null;
   /** What was found out of an unknown outcome, by the highest amendment. */
   readonly reconciled: CallAmendment | null;
+}
+
+export interface ApprovalReplaced {
+  readonly why: string;
+  /** The approval that is asked for instead. */
+  readonly replacedBy: string | null;
 }
 
 export interface CallAmendment {
@@ -77,6 +85,8 @@ export interface CallEnd {
   readonly replayed: boolean;
   readonly attempts: number;
   readonly durationMs: number | null;
+  /** The call that a person wrote in its place. */
+  readonly replacedBy: string | null;
 }
 
 /** What is known at first: nothing. */
@@ -104,6 +114,7 @@ export const WATCHED_OF_RUNS = [
   'CallAllowed',
   'ApprovalRequested',
   'ApprovalDecided',
+  'ApprovalSuperseded',
   'CallSettled',
   'CallReconciled',
 ] as const;
@@ -139,6 +150,7 @@ function foldCall(a: CallProgress, b: CallProgress): CallProgress {
     tool: a.tool ?? b.tool,
     allowed: a.allowed || b.allowed,
     approvals,
+    superseded: new Map([...b.superseded, ...a.superseded]),
     settled: a.settled ?? b.settled,
     reconciled: (b.reconciled?.amendment ?? 0) > (a.reconciled?.amendment ?? 0) ? b.reconciled : a.reconciled,
   };
@@ -148,6 +160,7 @@ const nothingOfCall: CallProgress = {
   tool: null,
   allowed: false,
   approvals: new Map(),
+  superseded: new Map(),
   settled: null,
   reconciled: null,
 };
@@ -198,6 +211,10 @@ export function progressOf(message: RunMessage, topic: string): RunProgress {
       // A rejection is told by the settlement that comes with it: which of the two is first shall not matter.
       return call({ approvals: new Map([[approvalId, decision === 'approved']]) });
     }
+    case 'ApprovalSuperseded': {
+      const { approvalId, why, replacedBy } = message.data;
+      return call({ superseded: new Map([[approvalId, { why, replacedBy }]]) });
+    }
     case 'CallReconciled': {
       if (!mayCarry(topic, 'executor')) return UNKNOWN;
       const { tool, amendment, status, effect, error, result, reconciledBy } = message.data;
@@ -220,6 +237,7 @@ export function progressOf(message: RunMessage, topic: string): RunProgress {
           replayed: data.replayed,
           attempts: data.attempts,
           durationMs: data.durationMs,
+          replacedBy: error?.replacedBy ?? null,
         },
       });
     }

@@ -40,6 +40,7 @@ interface StoredCall {
   readonly durationMs: number | null;
   readonly errorCode: string | null;
   /** 1 = as the settlement says, 1 + n = as its nth amendment says. */
+  readonly replacedBy?: string | null;
   readonly outcomeRank?: number;
   readonly reconciledBy?: string | null;
 }
@@ -93,6 +94,7 @@ function callOf(call: StoredCall): CallProgress {
     tool,
     allowed: granted && approvalRank !== no,
     approvals: new Map(approvalId === null ? [] : [[approvalId, approved]]),
+    superseded: new Map(),
     reconciled: amendment === 0 ? null : { amendment, ...found, reconciledBy: call.reconciledBy ?? null },
     settled: isSettled
       ? {
@@ -105,6 +107,7 @@ function callOf(call: StoredCall): CallProgress {
           replayed,
           attempts: call.attempts,
           durationMs: call.durationMs,
+          replacedBy: call.replacedBy ?? null,
         }
       : null,
   };

@@ -3,7 +3,7 @@ import { APPROVAL_ID_PATTERN, type JsonLimits } from '#kernel';
 import type { ApprovalDesk } from '../adapters/approval-desk.ts';
 import { APPROVAL_READERS } from '../domain/caller.ts';
 import { approvalsQuerySchema } from '../domain/queries.schema.ts';
-import { decisionSchema, withdrawalSchema } from '../domain/requests.schema.ts';
+import { answerSchema, withdrawalSchema } from '../domain/requests.schema.ts';
 import { publicView, type View } from '../domain/views.ts';
 import type { Access } from './access.ts';
 import { answerTagged, entityTag, requireMatch } from './entity-tag.ts';
@@ -56,11 +56,15 @@ export class ApprovalsController {
     @Param('id') approvalId: string,
   ): Promise<object> {
     const caller = this.#access.identify(request);
-    const { value, document } = readBody(request, decisionSchema, this.#limits);
+    const { value, document } = readBody(request, answerSchema, this.#limits);
     const options = intakeOptions(request, reply, document);
     const isCurrent = (view: View): void =>
       requireMatch(request.headers, publicView(view), { approval: publicView(view) });
-    const decided = publicView(await this.#desk.decide(caller, approvalId, value, { ...options, isCurrent }));
+    const now =
+      value.decision === 'edited'
+        ? await this.#desk.edit(caller, approvalId, value, { ...options, isCurrent })
+        : await this.#desk.decide(caller, approvalId, value, { ...options, isCurrent });
+    const decided = publicView(now);
     reply.header('etag', entityTag(decided));
     return decided;
   }

@@ -57,19 +57,7 @@ export function admitBatch(
     const { callId, providerCallId, dependsOn } = proposal;
     const base = { callId, providerCallId, batch, ...(dependsOn ? { dependsOn } : {}) };
     if (admission.ok) {
-      const { bound, timeoutMs, undo } = admission;
-      const approvalTtlMs = Math.min(admission.approvalTtlMs, runTtlMs);
-      const held: HeldCall = {
-        ...base,
-        state: 'held',
-        tool: bound.tool,
-        effectClass: bound.effectClass,
-        bound: approvalTtlMs < admission.approvalTtlMs ? { ...bound, approvalTtlMs } : bound,
-        timeoutMs,
-        approvalTtlMs,
-        ...(undo === undefined ? {} : { undo }),
-      };
-      added.push(held);
+      added.push(heldCall(base, admission, runTtlMs));
     } else {
       const { tool, contractDigest, effectClass, error, limit, tenantLimit } = admission;
       added.push(rejectedCall(opened, { ...base, tool, effectClass }, { error, limit, tenantLimit }));
@@ -84,6 +72,26 @@ export function admitBatch(
     }
   }
   return { run: withState(paying, { calls: [...calls, ...added] }), out };
+}
+
+/** @param runTtlMs the time that the run leaves a person */
+export function heldCall(
+  base: Pick<Call, 'callId' | 'providerCallId' | 'batch' | 'dependsOn'>,
+  admission: Admitted,
+  runTtlMs: number,
+): HeldCall {
+  const { bound, timeoutMs, undo } = admission;
+  const approvalTtlMs = Math.min(admission.approvalTtlMs, runTtlMs);
+  return {
+    ...base,
+    state: 'held',
+    tool: bound.tool,
+    effectClass: bound.effectClass,
+    bound: approvalTtlMs < admission.approvalTtlMs ? { ...bound, approvalTtlMs } : bound,
+    timeoutMs,
+    approvalTtlMs,
+    ...(undo === undefined ? {} : { undo }),
+  };
 }
 
 function fetchFirst(run: Run, proposals: readonly Proposal[], env: Env): void {
@@ -121,7 +129,11 @@ export interface Refusal {
   readonly status?: 'rejected' | 'cancelled';
 }
 
-function rejectedCall(run: Run, base: Base, { error, limit, tenantLimit, status = 'rejected' }: Refusal): SettledCall {
+export function rejectedCall(
+  run: Run,
+  base: Base,
+  { error, limit, tenantLimit, status = 'rejected' }: Refusal,
+): SettledCall {
   const { callId, providerCallId, tool, batch, effectClass, dependsOn } = base;
   return {
     callId,

@@ -11,6 +11,7 @@ import { reserveRequest, tenantEnd } from './tenant-use.ts';
 import {
   budgetsOf,
   isOut,
+  isReplaced,
   isSettled,
   withState,
   type Call,
@@ -83,7 +84,7 @@ function release(run: Run, input: Input, env: Env): Advanced {
         drop(index, call, { error });
       } else if (call.state === 'held' && !(write && unsettled)) begin(index, call);
       const now = calls[index]!;
-      if (write && isSettled(now) && now.status !== 'succeeded') failedWrite = true;
+      if (write && isSettled(now) && now.status !== 'succeeded' && !isReplaced(now)) failedWrite = true;
       if (!isSettled(now)) unsettled = true;
       if (write && !isSettled(now)) break;
     }

@@ -1,6 +1,6 @@
 import type { CallReconciled } from '#contracts';
 import { amendEnd } from './amend-end.ts';
-import { outputOf, takesOutput } from './call.transition.ts';
+import { noteOf, outputFor, takesOutput } from './call.transition.ts';
 import { foldReconciled } from './compensation.ts';
 import { withNews } from './outcome-news.ts';
 import { isOut, isSettled, withCall, type Call, type Run, type SettledCall } from './run-state.ts';
@@ -60,6 +60,8 @@ function amended(run: Run, call: Call, pool: string, data: CallReconciled): Sett
     pool,
     looking: undefined,
     reconciled: { amendment: data.amendment, commandId: data.commandId },
-    ...(untold && takesOutput(run, call) ? { output: outputOf(data) } : {}),
+    ...(untold && takesOutput(run, call)
+      ? outputFor(isSettled(call) ? call.note : isOut(call) ? noteOf(call) : undefined, data)
+      : {}),
   };
 }

@@ -1,6 +1,7 @@
 import type { CallSettled } from '#contracts';
 import { digestText } from '#kernel';
 import { amendEnd } from './amend-end.ts';
+import { editNote } from './approval-edited.transition.ts';
 import { errorForModel } from './call-error.ts';
 import { foldUndo } from './compensation.ts';
 import { cancelGranted, withdrawCall } from './emissions.ts';
@@ -78,6 +79,8 @@ export function callSettled(run: Run, input: InputOf<'CallSettled'>, env: Env): 
   const call = outCall(run, input.callId);
   if (typeof call === 'string') return drop(run, call);
   if (!mayComeFrom(call, input.from, input.data)) return drop(run, 'foreign');
+  // The call that took its place is told by ApprovalEdited.
+  if (input.from.kind === 'policy' && input.data.error?.replacedBy !== undefined) return drop(run, 'late');
   const ended = settle(run, call, input.data);
   const folded = foldUndo(withCall(run, ended), ended, env.now);
   const { used } = folded.state;
@@ -135,7 +138,7 @@ function settle(run: Run, call: OutCall, data: CallSettled): SettledCall {
     ...(data.cancellation ? { cancellation: data.cancellation } : {}),
     ...(data.status === 'outcome_unknown' ? { pool: call.proposal.pool } : {}),
     ...(data.status === 'outcome_unknown' && data.error?.humanTakeover === false ? { looking: true } : {}),
-    ...(takesOutput(run, call) && call.effectClass !== 'undo' ? { output: outputOf(data) } : {}),
+    ...(takesOutput(run, call) && call.effectClass !== 'undo' ? outputFor(noteOf(call), data) : {}),
     ...(run.definition.driver === 'call'
       ? {}
       : { asked: shortDigest(call.proposal.argumentsDigest), came: shortDigest(outcomeDigest(data)) }),
@@ -183,6 +186,14 @@ export const outputOf = ({
     : status === 'succeeded'
       ? JSON.stringify({ ok: true })
       : errorForModel(status, error);
+
+export const noteOf = (call: OutCall): string | undefined => call.proposal.edited && editNote(call.proposal.arguments);
+
+export const outputFor = (
+  note: string | undefined,
+  data: Parameters<typeof outputOf>[0],
+): Pick<SettledCall, 'output' | 'note'> =>
+  note === undefined ? { output: outputOf(data) } : { note, output: `${note}${outputOf(data)}` };
 
 const sourcesOf = (call: OutCall, { status, result }: CallSettled): string[] =>
   call.effectClass === 'read' && status === 'succeeded'

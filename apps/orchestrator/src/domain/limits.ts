@@ -4,6 +4,7 @@ import { limitEnd } from './ends.ts';
 import {
   budgetsOf,
   isOut,
+  isReplaced,
   isSettled,
   type Call,
   type End,
@@ -119,10 +120,12 @@ function insisted(
   return refused.find((call) => refused.some((other) => same(other) === same(call) && other.batch < call.batch));
 }
 
-/** Calls that count: not those which there was no room or no time for. */
+/** Calls that count: not those which there was no room or no time for, or that were made with other arguments. */
 export const callsUsed = (calls: readonly Call[]): number =>
   calls.filter(
-    (call) => !(isSettled(call) && (call.limit === 'maxCalls' || call.limit === 'wallClockMs' || call.tenantLimit)),
+    (call) =>
+      !isReplaced(call) &&
+      !(isSettled(call) && (call.limit === 'maxCalls' || call.limit === 'wallClockMs' || call.tenantLimit)),
   ).length;
 
 /** How often this call ended the same way in the end, and how many like it are out. */

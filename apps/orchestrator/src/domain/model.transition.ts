@@ -79,7 +79,9 @@ const fold = (settled: Run, turn: number): Run =>
 
 /** The model has them now: its transcript is the model adapter's. */
 const forgetOutputs = (calls: readonly Call[]): readonly Call[] =>
-  calls.map((call) => (call.state === 'settled' && call.output !== undefined ? { ...call, output: undefined } : call));
+  calls.map((call) =>
+    call.state === 'settled' && call.output !== undefined ? { ...call, output: undefined, note: undefined } : call,
+  );
 
 export function turnFailed(run: Run, input: InputOf<'TurnFailed'>, env: Env): Step {
   const { turn, code, message, limit, usage } = input.data;

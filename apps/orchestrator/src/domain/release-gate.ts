@@ -14,7 +14,7 @@ export function releaseGate(
   { tool, bound, batch }: HeldCall,
 ): 'open' | 'wait' | Refusal {
   // A person repeats what they know; only a driver runs in circles.
-  if (run.definition.driver === 'call' || run.state.batches[batch]?.by !== undefined) return 'open';
+  if (run.definition.driver === 'call' || run.state.batches[batch]?.by !== undefined || bound.edited) return 'open';
   const { maxRepeats, maxToolFailures } = budgetsOf(run);
   const asked = shortDigest(bound.argumentsDigest);
   const denied = calls.find((call) => isSettled(call) && call.status === 'denied' && call.asked === asked);

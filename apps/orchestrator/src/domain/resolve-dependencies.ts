@@ -1,6 +1,6 @@
 import type { ProposeCalls } from '#contracts';
 import type { ErrorDetail } from '#kernel';
-import type { Call } from './run-state.ts';
+import { isReplaced, isSettled, type Call } from './run-state.ts';
 
 type Named = ProposeCalls['proposals'][number];
 type Resolved =
@@ -40,8 +40,14 @@ export function resolveDependencies(calls: readonly Call[], proposals: readonly 
 function callsNamed(name: string, proposals: readonly Named[], calls: readonly Call[]): string[] {
   const own = [...proposals, ...calls].filter((call) => call.callId === name);
   const here = proposals.filter((proposal) => proposal.providerCallId === name);
-  const earlier = calls.filter((call) => call.providerCallId === name);
-  return [own, here, earlier].find((found) => found.length > 0)?.map((call) => call.callId) ?? [];
+  const earlier = calls.filter((call) => call.providerCallId === name && !isReplaced(call));
+  return [own, here, earlier].find((found) => found.length > 0)?.map((call) => inPlaceOf(call.callId, calls)) ?? [];
+}
+
+/** Who waits for a call whose arguments a person changed waits for the one that was made. */
+function inPlaceOf(callId: string, calls: readonly Call[]): string {
+  const call = calls.find((other) => other.callId === callId);
+  return call && isSettled(call) && call.replacedBy !== undefined ? inPlaceOf(call.replacedBy, calls) : callId;
 }
 
 function faultOf(found: readonly string[], callId: string): Omit<ErrorDetail, 'path'> | undefined {

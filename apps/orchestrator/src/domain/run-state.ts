@@ -261,6 +261,10 @@ export interface SettledCall extends CallBase {
   readonly cancellation?: Cancellation | undefined;
   /** For the model, until it was handed over in the next turn. */
   readonly output?: string | undefined;
+  /** What the model is told before the output. */
+  readonly note?: string | undefined;
+  /** The call that a person wrote in its place. */
+  readonly replacedBy?: string | undefined;
   /** The limit of the run that refused it, or that of its tenant. */
   readonly limit?: LimitName | undefined;
   readonly tenantLimit?: TenantLimit | undefined;
@@ -289,6 +293,8 @@ export type Call = HeldCall | OutCall | SettledCall;
 export const isOut = (call: Call): call is OutCall =>
   call.state === 'proposed' || call.state === 'asked' || call.state === 'decided';
 export const isSettled = (call: Call): call is SettledCall => call.state === 'settled';
+/** Another call was made in its place. */
+export const isReplaced = (call: Call): boolean => isSettled(call) && call.replacedBy !== undefined;
 /** Nobody knows yet what became of it. */
 export const isUnknown = (call: Call): call is SettledCall =>
   isSettled(call) && (call.status === 'outcome_unknown' || call.status === 'needs_human');

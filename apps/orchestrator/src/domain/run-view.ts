@@ -47,6 +47,8 @@ interface CallSummary {
   readonly replayed: boolean;
   readonly effect: SettledCall['effect'] | null;
   readonly approvalId: string | null;
+  /** The call that a person wrote in its place. */
+  readonly replacedBy?: string;
   /** What a cancellation of the run came to for this call; null = it was not cancelled, or nobody knows yet. */
   readonly cancellation: Cancellation | null;
 }
@@ -101,7 +103,17 @@ function summaryOf(call: Call): CallSummary {
       return { ...base, ...open, status: call.approved ? 'granted' : 'asked', approvalId: call.approvalId };
     case 'settled': {
       const { errorCode, replayed, effect, approvalId, cancellation = null } = call;
-      return { ...base, status: settledStatus(call), errorCode, replayed, effect, approvalId, cancellation };
+      const replaced = call.replacedBy === undefined ? {} : { replacedBy: call.replacedBy };
+      return {
+        ...base,
+        ...replaced,
+        status: settledStatus(call),
+        errorCode,
+        replayed,
+        effect,
+        approvalId,
+        cancellation,
+      };
     }
   }
 }

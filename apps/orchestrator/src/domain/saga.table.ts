@@ -1,4 +1,5 @@
 import { advance } from './advance.ts';
+import { approvalEdited } from './approval-edited.transition.ts';
 import { approvalDecided, approvalRequested, callCancellation, callSettled } from './call.transition.ts';
 import { finishRun, proposeByPerson, proposeCalls, proposeTooLate } from './client.transition.ts';
 import { cancelRun } from './cancel-run.transition.ts';
@@ -31,6 +32,7 @@ const nothing = (run: Run): Step => ({ run, out: [] });
 const callFacts = {
   ApprovalRequested: approvalRequested,
   ApprovalDecided: approvalDecided,
+  ApprovalEdited: approvalEdited,
   CallSettled: callSettled,
   CallCancellation: callCancellation,
   CallReconciled: callReconciled,
@@ -74,6 +76,7 @@ const ABSENT: { readonly [T in InputType]: (input: InputOf<T>, env: Env) => Step
   TurnFailed: unknownRun,
   ApprovalRequested: unknownRun,
   ApprovalDecided: unknownRun,
+  ApprovalEdited: unknownRun,
   CallSettled: unknownRun,
   CallCancellation: unknownRun,
   CallReconciled: unknownRun,

@@ -1,5 +1,6 @@
 import type {
   ApprovalDecided,
+  ApprovalEdited,
   ApprovalRequested,
   CallCancellation,
   CallReconciled,
@@ -50,6 +51,7 @@ export type Input =
   | (About & { readonly type: 'TurnFailed'; readonly data: TurnFailed })
   | (AboutCall & { readonly type: 'ApprovalRequested'; readonly data: ApprovalRequested })
   | (AboutCall & { readonly type: 'ApprovalDecided'; readonly data: ApprovalDecided })
+  | (AboutCall & { readonly type: 'ApprovalEdited'; readonly data: ApprovalEdited })
   | (AboutCall & {
       readonly type: 'CallCancellation';
       readonly data: CallCancellation;

@@ -15,28 +15,35 @@ export async function answeredCommands(
   tx: Tx,
   asked: readonly { tenant: string; commandId: string }[],
 ): Promise<Map<string, readonly OutgoingMessage[]>> {
-  const rows = await tx.query<{
-    tenant: string;
-    command_id: string;
-    topics: string[];
-    keys: string[];
-    answers: Buffer[];
-  }>({
+  const rows = await tx.query<AnswerRow>({
     name: 'answered-approval-commands',
     text: `select c.* from unnest($1::text[], $2::text[]) as asked (tenant, command_id) join approval_command c using (tenant, command_id)`,
     values: [asked.map((a) => a.tenant), asked.map((a) => a.commandId)],
   });
-  return new Map(
-    rows.map((row) => [
-      commandKey(row.tenant, row.command_id),
-      row.topics.map((topic, i) => ({
-        topic,
-        key: row.keys[i]!,
-        partitionKey: partitionKey(row.keys[i]!),
-        value: row.answers[i]!,
-      })),
-    ]),
-  );
+  return new Map(rows.map((row) => [commandKey(row.tenant, row.command_id), messagesOf(row)]));
+}
+
+interface AnswerRow {
+  tenant: string;
+  command_id: string;
+  topics: string[];
+  keys: string[];
+  answers: Buffer[];
+}
+
+const messagesOf = ({ topics, keys, answers }: AnswerRow): OutgoingMessage[] =>
+  topics.map((topic, i) => ({ topic, key: keys[i]!, partitionKey: partitionKey(keys[i]!), value: answers[i]! }));
+
+/** What was said when a person ended these approvals. */
+export async function answersAbout(tx: Tx, approvalIds: readonly string[]): Promise<OutgoingMessage[]> {
+  if (approvalIds.length === 0) return [];
+  const rows = await tx.query<AnswerRow>({
+    name: 'answers-about-approvals',
+    text: `select c.* from approval a join approval_command c on c.tenant = a.tenant and c.command_id = a.command_id
+            where a.approval_id = any($1::text[]) order by a.approval_id`,
+    values: [approvalIds],
+  });
+  return rows.flatMap(messagesOf);
 }
 
 /** People decide at people's pace: a statement per command. */

@@ -1,6 +1,7 @@
 import type { ApprovalRequested, Principal, SupersededWhy } from '#contracts';
 import type { Sql } from '#persistence';
 import type { ApprovalStatus } from '../domain/approval.ts';
+import { editedCallId } from '../domain/edit.ts';
 import { APPROVAL_COLUMNS, approvalOf, type ApprovalRow } from './approval.repository.ts';
 
 /** What people and the API may see of an approval. Times are RFC 3339. */
@@ -19,6 +20,8 @@ export interface ApprovalView extends Omit<ApprovalRequested, 'decisionNo' | 'ar
   readonly supersededWhy: SupersededWhy | null;
   /** The approval that is asked for instead. */
   readonly replacedBy: string | null;
+  /** The call that a person wrote instead. */
+  readonly replacedByCall: string | null;
 }
 
 export type ViewRow = ApprovalRow & {
@@ -49,6 +52,7 @@ export function viewOf(row: ViewRow): ApprovalView {
     approvedBy: row.approved_by,
     supersededWhy: row.superseded_why,
     replacedBy: row.replaced_by,
+    replacedByCall: row.superseded_why === 'edited' ? editedCallId(runId, approvalId) : null,
   };
 }
 

@@ -2,6 +2,8 @@ import { decodeMessage } from '#contracts';
 import type { ErrorCode } from '#kernel';
 import type { Sql, Tx } from '#persistence';
 import type { Decision, DecisionState, Proposal } from '../domain/decision.ts';
+import { editedCallId } from '../domain/edit.ts';
+import { refusal, type Refusal } from '../domain/refusal.ts';
 import { proposalOf } from './proposal-of.ts';
 
 export interface NewDecision {
@@ -22,7 +24,7 @@ interface Row {
   decision_no: number;
   tenant: string;
   run_id: string;
-  state: 'granted' | 'asked' | 'denied' | 'expired' | 'cancelled' | 'superseded';
+  state: 'granted' | 'asked' | 'denied' | 'edited' | 'expired' | 'cancelled' | 'superseded';
   policy_digest: string;
   reasons: string;
   decided_at: number;
@@ -42,7 +44,7 @@ function columnsOf(state: DecisionState) {
   const granted = state.kind === 'granted' ? state : null;
   const refused = state.kind === 'refused' ? state : null;
   return {
-    state: refused ? refused.status : state.kind,
+    state: refused ? (refused.replacedBy === undefined ? refused.status : 'edited') : state.kind,
     token: granted?.token ?? null,
     expiresAt: granted ? new Date(granted.expiresAt * 1000) : null,
     approvalId: granted ? (granted.approval?.approvalId ?? null) : (state as { approvalId: string | null }).approvalId,
@@ -64,18 +66,17 @@ function stateOf(row: Row): DecisionState {
     case 'asked':
     case 'superseded':
       return { kind: row.state, approvalId: row.approval_id! };
+    case 'edited':
+      return { ...refusedOf(row, 'denied'), replacedBy: editedCallId(row.run_id, row.approval_id!) };
     case 'denied':
     case 'expired':
     case 'cancelled':
-      return {
-        kind: 'refused',
-        status: row.state,
-        code: row.refusal_code!,
-        message: row.refusal_message ?? '',
-        approvalId: row.approval_id,
-      };
+      return refusedOf(row, row.state);
   }
 }
+
+const refusedOf = (row: Row, status: Refusal['status']): Refusal =>
+  refusal(status, row.refusal_code!, row.refusal_message ?? '', row.approval_id);
 
 /**
  * Inserts what is not there yet; the first commit of a (callId, decisionNo) wins (P1).

@@ -1,9 +1,10 @@
 import { message, outgoing, TOPICS, type Message, type OutgoingMessage } from '#contracts';
 import { derivedId } from '#kernel';
 import type { Approval, ApprovalRefusal } from './approval.ts';
+import { editedCallId, type Edit } from './edit.ts';
 
 /** What answers a person's command; a repeat of the command gets the same bytes. */
-type Command = Message<'DecideApproval' | 'WithdrawApproval'>;
+type Command = Message<'DecideApproval' | 'EditApproval' | 'WithdrawApproval'>;
 
 const contextOf = (command: Command, type: string, now: number) => ({
   tenant: command.tenant,
@@ -17,7 +18,7 @@ const contextOf = (command: Command, type: string, now: number) => ({
 
 export function refusedMessage(
   command: Command,
-  { code, message: text }: ApprovalRefusal,
+  { code, message: text, details = [] }: ApprovalRefusal,
   now: number,
 ): OutgoingMessage {
   const { commandId, approvalId } = command.data;
@@ -28,6 +29,7 @@ export function refusedMessage(
       approvalId,
       code,
       message: text,
+      ...(details.length === 0 ? {} : { details }),
     }),
   );
 }
@@ -78,4 +80,24 @@ export function withdrawnMessage(command: Message<'WithdrawApproval'>, now: numb
       reason,
     }),
   );
+}
+
+/** What is no longer asked, and what is proposed instead. */
+export function editedMessages(
+  command: Message<'EditApproval'>,
+  { request, runId }: Approval,
+  edit: Edit,
+  now: number,
+): OutgoingMessage[] {
+  const { commandId, approvalId, principal: editor, reason } = command.data;
+  const superseded = { approvalId, why: 'edited' as const, replacedBy: null };
+  const replacedBy = editedCallId(runId, approvalId);
+  const edited = { commandId, approvalId, digest: request.digest, editor, reason, replacedBy, ...edit };
+  return [
+    outgoing(
+      TOPICS.callDecided,
+      message('ApprovalSuperseded', contextOf(command, 'ApprovalSuperseded', now), superseded),
+    ),
+    outgoing(TOPICS.callDecided, message('ApprovalEdited', contextOf(command, 'ApprovalEdited', now), edited)),
+  ];
 }

@@ -2,6 +2,7 @@ import type {
   ApprovalRefused,
   ApprovalRequested,
   DecideApproval,
+  EditApproval,
   Principal,
   ToolContract,
   WithdrawApproval,
@@ -15,6 +16,7 @@ import type { Proposal } from './decision.ts';
  * | –                 | decision `ask`                   | pending                                              |
  * | pending           | DecideApproval approved, below the quorum | pending, one vote more                      |
  * | pending           | DecideApproval                   | approved (quorum met) · rejected (the first one)     |
+ * | pending           | EditApproval                     | superseded: another call is asked about instead      |
  * | pending           | expiry                           | expired                                              |
  * | pending           | WithdrawCall, WithdrawApproval   | withdrawn                                            |
  * | pending, approved | another policy                   | superseded                                           |
@@ -24,6 +26,7 @@ import type { Proposal } from './decision.ts';
  * A1 each person counts once, and only in a role that the request names; one rejection rejects.
  * A2 all of it happens while the approval's row is held: replicas, expiry, withdrawal and votes take turns.
  * A3 what is superseded, expired or withdrawn never comes back: what takes its place has an id of its own.
+ * A4 nobody approves by editing: the edited call is asked about anew, and its author counts as one who asked.
  */
 export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired' | 'withdrawn' | 'superseded' | 'consumed';
 
@@ -57,6 +60,7 @@ export function approvalRequest(
     policyDigest,
     resources: call.resources,
     requester: call.principal,
+    ...(call.edited ? { edited: call.edited } : {}),
     approverRoles: contract.approval.roles,
     forbidSelf: contract.approval.forbidSelf,
     quorum: contract.approval.quorum ?? 1,
@@ -83,6 +87,7 @@ export function approvalRequest(
 export interface ApprovalRefusal {
   readonly code: ApprovalRefused['code'];
   readonly message: string;
+  readonly details?: ApprovalRefused['details'];
 }
 
 type CommandOf<C> = C & { readonly tenant: string; readonly callId: string };
@@ -93,7 +98,7 @@ type CommandOf<C> = C & { readonly tenant: string; readonly callId: string };
  */
 export function refuseDecision(
   approval: Approval | undefined,
-  command: CommandOf<DecideApproval>,
+  command: CommandOf<DecideApproval | EditApproval>,
   overdue: boolean,
 ): ApprovalRefusal | null {
   if (!approval || !isOf(approval, command)) return NO_SUCH_APPROVAL;
@@ -143,7 +148,7 @@ const isOf = (approval: Approval, command: CommandOf<object>): boolean =>
 const hasApproverRole = (request: ApprovalRequested, { roles }: Principal): boolean =>
   request.approverRoles.some((role) => roles.includes(role));
 const isOwnRequest = (request: ApprovalRequested, principalId: string): boolean =>
-  request.forbidSelf && principalId === request.requester.id;
+  request.forbidSelf && (principalId === request.requester.id || principalId === request.edited?.by);
 
 /** Ids of those whose approval counts, each once, in the order of voting (A1). */
 export const countedVoters = (request: ApprovalRequested, voters: readonly Principal[]): readonly string[] => [

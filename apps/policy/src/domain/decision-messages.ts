@@ -71,7 +71,7 @@ export const decisionId = (callId: string, decisionNo: number): string =>
   `dec_${callId.slice('call_'.length)}_${decisionNo}`;
 
 function granted(decision: Decision, proposal: Proposal, grant: string) {
-  const { origins: _origins, runDeadline: _deadline, approvalTtlMs: _ttl, ...bound } = proposal.call;
+  const { origins: _origins, runDeadline: _deadline, approvalTtlMs: _ttl, edited: _edited, ...bound } = proposal.call;
   return message('CallGranted', contextOf(decision, proposal, 'CallGranted'), {
     ...bound,
     decisionNo: decision.decisionNo,

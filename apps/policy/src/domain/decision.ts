@@ -9,6 +9,7 @@ import type { ErrorCode } from '#kernel';
  * | –               | CallProposed                         | granted · asked · refused (row 1)              |
  * | asked           | DecideApproval approved, quorum met  | granted (same row)                             |
  * | asked           | DecideApproval rejected              | refused denied APPROVAL_DENIED (same row)      |
+ * | asked           | EditApproval                         | refused denied APPROVAL_DENIED, replaced (same row) |
  * | asked           | expiry                               | refused expired APPROVAL_EXPIRED (same row)    |
  * | asked           | WithdrawCall, WithdrawApproval       | refused cancelled CANCELLED (same row)         |
  * | asked           | another policy is in force           | superseded (same row) + row n+1, judged again  |
@@ -41,6 +42,8 @@ export type DecisionState =
       readonly code: ErrorCode;
       readonly message: string;
       readonly approvalId: string | null;
+      /** The call that a person wrote in its place. */
+      readonly replacedBy?: string;
     }
   | { readonly kind: 'superseded'; readonly approvalId: string };
 

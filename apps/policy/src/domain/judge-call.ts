@@ -51,6 +51,8 @@ export function judgeCall(
   const atAll = askPolicy('call', question);
   if (!atAll.allowed) return denied(atAll);
   if (contract.approval.mode === 'always') return ask(['contract:approval.mode=always']);
+  // Otherwise an edit could be an approval under another name.
+  if (call.edited) return ask(['edited-by-a-person']);
   const unattended = askPolicy('call_unattended', question);
   if (unattended.failed) return denied(unattended);
   if (unattended.allowed) return { kind: 'allow', reasons: unattended.reasons, message: 'Policy allows the call.' };

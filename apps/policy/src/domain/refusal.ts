@@ -17,7 +17,7 @@ export const refusal = (
   approvalId,
 });
 
-export function refusalError({ code, message }: Refusal): CallError {
+export function refusalError({ code, message, replacedBy }: Refusal): CallError {
   const retry = ERROR_CODES[code].retry;
   return {
     code,
@@ -28,5 +28,6 @@ export function refusalError({ code, message }: Refusal): CallError {
     userActionRequired: false,
     humanTakeover: false,
     changeArguments: false,
+    ...(replacedBy === undefined ? {} : { replacedBy }),
   };
 }

@@ -4,7 +4,7 @@ create table decision (
   decision_no integer not null check (decision_no >= 1),
   tenant text not null,
   run_id text not null,
-  state text not null check (state in ('granted', 'asked', 'denied', 'expired', 'cancelled', 'superseded')),
+  state text not null check (state in ('granted', 'asked', 'denied', 'edited', 'expired', 'cancelled', 'superseded')),
   policy_digest text not null,
   -- JSON array of policy ids.
   reasons text not null,
@@ -22,7 +22,7 @@ create table decision (
   proposal bytea,
   primary key (call_id, decision_no),
   check ((state = 'granted') = (grant_token is not null and grant_expires_at is not null)),
-  check (state not in ('denied', 'expired', 'cancelled') or refusal_code is not null),
+  check (state not in ('denied', 'edited', 'expired', 'cancelled') or refusal_code is not null),
   check (state <> 'asked' or approval_id is not null),
   check ((decision_no = 1) = (proposal is not null))
 ) with (fillfactor = 90);

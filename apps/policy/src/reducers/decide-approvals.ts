@@ -10,16 +10,23 @@ import { insertVotes, votersOf, type NewVote } from '../adapters/approval-vote.r
 import { approvalsById, endApprovals, type ApprovalEnd, type StoredApproval } from '../adapters/approval.repository.ts';
 import { endAsked, latestDecisions, type StoredDecision } from '../adapters/decision.repository.ts';
 import { countedVoters, NO_SUCH_APPROVAL, refuseDecision, refuseWithdrawal } from '../domain/approval.ts';
-import { countedMessage, decidedMessage, refusedMessage, withdrawnMessage } from '../domain/approval-answers.ts';
+import {
+  countedMessage,
+  decidedMessage,
+  editedMessages,
+  refusedMessage,
+  withdrawnMessage,
+} from '../domain/approval-answers.ts';
 import { fromVerdict, isOver } from '../domain/decide.ts';
 import type { Decision } from '../domain/decision.ts';
+import { checkEdit, editedCallId, type CheckInput } from '../domain/edit.ts';
 import { decisionMessages } from '../domain/decision-messages.ts';
 import { refusal } from '../domain/refusal.ts';
 import type { KnownContracts } from './decision-maker.ts';
 import type { PolicyParts } from './policy-parts.ts';
 import { writeDrafts, type DraftToWrite } from './write-drafts.ts';
 
-export type ApprovalCommand = 'DecideApproval' | 'WithdrawApproval';
+export type ApprovalCommand = 'DecideApproval' | 'EditApproval' | 'WithdrawApproval';
 type Command = Message<ApprovalCommand>;
 
 /** What one batch of commands looks at, and what it changes; written together. */
@@ -28,6 +35,8 @@ interface Batch {
   readonly decisions: ReadonlyMap<string, StoredDecision>;
   readonly voters: Map<string, readonly Message<'DecideApproval'>['data']['principal'][]>;
   readonly contracts: KnownContracts;
+  /** By contract digest, for edits. */
+  readonly inputs: ReadonlyMap<string, CheckInput>;
   readonly ends: ApprovalEnd[];
   readonly ended: Decision[];
   readonly drafts: DraftToWrite[];
@@ -36,7 +45,7 @@ interface Batch {
 }
 
 /**
- * DecideApproval, WithdrawApproval: what a person says counts once, for the exact call that was asked about.
+ * DecideApproval, EditApproval, WithdrawApproval: what a person says counts once, for the exact call that was asked about.
  * The approvals' rows are held (in the order of their ids) while the batch is decided, so replicas and expiry take turns (A2).
  */
 export function decideApprovals(parts: PolicyParts): (batch: readonly Incoming<ApprovalCommand>[]) => Promise<void> {
@@ -50,9 +59,10 @@ export function decideApprovals(parts: PolicyParts): (batch: readonly Incoming<A
     const ids = [...commands.values()].map((command) => command.data.approvalId);
     const seen = await approvalsById(database, ids);
     const callIds = [...seen.values()].map(({ approval }) => approval.callId);
-    const contracts = await maker.contractsOf(
-      [...(await latestDecisions(database, callIds)).values()].map(({ proposal }) => proposal.call),
-    );
+    const calls = [...(await latestDecisions(database, callIds)).values()].map(({ proposal }) => proposal.call);
+    const contracts = await maker.contractsOf(calls);
+    const edits = [...commands.values()].some(({ type }) => type === 'EditApproval');
+    const inputs = await maker.inputsOf(edits ? calls : []);
     const staged = await database.transaction(async (tx) => {
       const approvals = await approvalsById(tx, ids, true);
       const answered = await answeredCommands(
@@ -66,7 +76,7 @@ export function decideApprovals(parts: PolicyParts): (batch: readonly Incoming<A
         several.map(({ approval }) => approval.approvalId),
       );
       const changes = { ends: [], ended: [], drafts: [], votes: [], answers: [] };
-      const batch: Batch = { approvals, decisions, voters, contracts, ...changes };
+      const batch: Batch = { approvals, decisions, voters, contracts, inputs, ...changes };
       const repeats: OutgoingMessage[] = [];
       for (const [key, command] of commands) {
         const known = answered.get(key);
@@ -99,9 +109,14 @@ function answer(parts: PolicyParts, command: Command, batch: Batch): readonly Ou
     parts.clock.now(),
   );
   const facts = { found, stored, overdue, now };
-  return command.type === 'DecideApproval'
-    ? decide(parts, command, facts, batch)
-    : withdraw(command as Message<'WithdrawApproval'>, facts, batch);
+  switch (command.type) {
+    case 'DecideApproval':
+      return decide(parts, command, facts, batch);
+    case 'EditApproval':
+      return edit(command, facts, batch);
+    case 'WithdrawApproval':
+      return withdraw(command, facts, batch);
+  }
 }
 
 interface Facts {
@@ -155,6 +170,26 @@ function decide(
   return [decidedMessage(command, approval, now), ...decisionMessages(granted, proposal, undefined)];
 }
 
+/** E1–E3 in domain/edit.ts. */
+function edit(command: Message<'EditApproval'>, facts: Facts, batch: Batch): readonly OutgoingMessage[] {
+  const { found, stored, now } = facts;
+  const { approval } = found;
+  const { proposal } = stored;
+  const refused = refuseDecision(approval, { ...command.data, ...idsOf(command) }, facts.overdue);
+  if (refused) return [refusedMessage(command, refused, now)];
+  const digest = proposal.call.contractDigest;
+  const checked = checkEdit(proposal, command.data, batch.contracts(digest), batch.inputs.get(digest));
+  if (!checked.ok) return [refusedMessage(command, checked.refusal, now)];
+  const { approvalId, runId } = approval;
+  const text = 'An approver proposes other arguments.';
+  const state = {
+    ...refusal('denied', 'APPROVAL_DENIED', text, approvalId),
+    replacedBy: editedCallId(runId, approvalId),
+  };
+  const ended = end(command, 'superseded', state, facts, batch);
+  return [...editedMessages(command, approval, checked.edit, now), ...decisionMessages(ended, proposal, undefined)];
+}
+
 function withdraw(command: Message<'WithdrawApproval'>, facts: Facts, batch: Batch): readonly OutgoingMessage[] {
   const { approval } = facts.found;
   const refused = refuseWithdrawal(approval, { ...command.data, ...idsOf(command) }, facts.overdue);
@@ -173,13 +208,14 @@ const idsOf = (command: Command): { tenant: string; callId: string } => ({
 /** Ends the approval and the decision that waited for it (P4). */
 function end(
   { data }: Command,
-  status: 'approved' | 'rejected' | 'withdrawn',
+  status: 'approved' | 'rejected' | 'withdrawn' | 'superseded',
   state: Decision['state'],
   facts: Facts,
   batch: Batch,
 ): Decision {
   const { commandId, principal, reason, approvalId } = data;
-  batch.ends.push({ approvalId, status, commandId, decidedBy: principal, at: facts.now, reason });
+  const why = status === 'superseded' ? { why: 'edited' as const } : {};
+  batch.ends.push({ approvalId, status, commandId, decidedBy: principal, at: facts.now, reason, ...why });
   mark(facts, status, batch);
   const ended = { ...facts.stored.decision, state, decidedAt: facts.now };
   batch.ended.push(ended);

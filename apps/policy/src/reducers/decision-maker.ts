@@ -7,12 +7,14 @@ import { approvalRequest, type Approval } from '../domain/approval.ts';
 import type { FinalOutcome, Voids } from '../domain/decide.ts';
 import { type Decision, type DecisionState, type Proposal, type UsedApproval } from '../domain/decision.ts';
 import { decisionId } from '../domain/decision-messages.ts';
+import type { CheckInput } from '../domain/edit.ts';
 import { judgeCall, type Verdict } from '../domain/judge-call.ts';
 
 /** Contracts by digest, as `ContractCache` gives them. */
 export interface ContractSource {
   byDigest(digest: string): Promise<ToolContract>;
   peek(digest: string): ToolContract | undefined;
+  inputOf(digest: string): Promise<{ validate: CheckInput }>;
 }
 /** Answers null for a digest that the registry does not hold. */
 export type KnownContracts = (digest: string) => ToolContract | null;
@@ -70,6 +72,14 @@ export class DecisionMaker {
       ),
     );
     return (digest) => contracts.peek(digest) ?? null;
+  }
+
+  /** Checkers of arguments by contract digest; without those that nobody can read. @throws InfrastructureError when the registry is away */
+  async inputsOf(calls: readonly ContractNamed[]): Promise<ReadonlyMap<string, CheckInput>> {
+    const { contracts } = this.#options;
+    const known = [...new Set(calls.map((call) => call.contractDigest))].filter((digest) => contracts.peek(digest));
+    const inputs = await Promise.all(known.map((digest) => contracts.inputOf(digest)));
+    return new Map(known.map((digest, i) => [digest, (args) => inputs[i]!.validate(args)]));
   }
 
   judge(proposal: Proposal, contracts: KnownContracts): Verdict {

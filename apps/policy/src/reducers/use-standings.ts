@@ -16,7 +16,9 @@ export async function standingsFor(database: Database, drafts: readonly DraftToW
   return asked.length === 0 ? [] : usableStandings(database, asked);
 }
 
-const isAsked = ({ decision }: DraftToWrite): boolean => decision.state.kind === 'asked';
+/** What a person wrote instead of what was asked, a person looks at. */
+const isAsked = ({ decision, proposal }: DraftToWrite): boolean =>
+  decision.state.kind === 'asked' && proposal.call.edited === undefined;
 
 /**
  * First decisions with the uses that they take (S3). The standing grants are held first, in the order of their ids, and

@@ -1,5 +1,6 @@
 import { message, outgoing, TOPICS, type OutgoingMessage, type SupersededWhy } from '#contracts';
 import { isUniqueViolation, type Staged, type Tx } from '#persistence';
+import { answersAbout } from '../adapters/approval-command.repository.ts';
 import {
   approvalsById,
   endApprovals,
@@ -108,12 +109,19 @@ export async function repeatMessages(tx: Tx, stored: Iterable<StoredDecision>): 
   const rows = [...stored];
   const asked = rows.flatMap(({ decision: { state } }) => (state.kind === 'asked' ? [state.approvalId] : []));
   const approvals = await approvalsById(tx, asked);
-  return rows.flatMap(({ decision, proposal }) => {
+  const edited = await answersAbout(tx, rows.flatMap(editedApproval));
+  const others = rows.filter((row) => editedApproval(row).length === 0);
+  const repeats = others.flatMap(({ decision, proposal }) => {
     const request =
       decision.state.kind === 'asked' ? approvals.get(decision.state.approvalId)?.approval.request : undefined;
     return decisionMessages(decision, proposal, request);
   });
+  return [...edited, ...repeats];
 }
+
+/** More than its settlement was said: the arguments that a person proposed instead. */
+const editedApproval = ({ decision: { state } }: StoredDecision): string[] =>
+  state.kind === 'refused' && state.replacedBy !== undefined && state.approvalId !== null ? [state.approvalId] : [];
 
 /** For calls whose next row another replica wrote first: what it wrote. */
 export async function repeatLatest(tx: Tx, callIds: readonly string[]): Promise<OutgoingMessage[]> {

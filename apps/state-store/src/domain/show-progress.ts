@@ -35,6 +35,7 @@ export interface StoredCallProgress {
   readonly attempts: number | null;
   readonly duration_ms: number | null;
   readonly error_code: string | null;
+  readonly replaced_by: string | null;
   readonly outcome_rank: number;
   readonly reconciled_by: string | null;
 }
@@ -75,6 +76,8 @@ export interface ProgressView {
     readonly attempts: number;
     readonly durationMs: number | null;
     readonly errorCode: string | null;
+    /** The call that a person wrote in its place. */
+    readonly replacedBy: string | null;
     /** 1 = as the settlement says, 1 + n = as its nth amendment says. */
     readonly outcomeRank: number;
     /** Who found out an unknown outcome. */
@@ -116,6 +119,7 @@ export function showProgress(stored: StoredProgress): ProgressView | null {
       attempts: call.attempts ?? 0,
       durationMs: call.duration_ms,
       errorCode: call.error_code,
+      replacedBy: call.replaced_by,
       outcomeRank: call.outcome_rank,
       reconciledBy: call.reconciled_by,
     })),

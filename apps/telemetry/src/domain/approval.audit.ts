@@ -66,6 +66,18 @@ export const APPROVAL_AUDIT = {
       replaced_by: name(({ replacedBy }) => replacedBy),
     },
   },
+  ApprovalEdited: {
+    name: 'approval.edited',
+    identity: ({ approvalId }) => [approvalId],
+    fields: {
+      approval_id: name(({ approvalId }) => approvalId),
+      approval_digest: digest((edited) => edited.digest),
+      editor: name(({ editor }) => editor.id),
+      command_id: name(({ commandId }) => commandId),
+      replaced_by: name(({ replacedBy }) => replacedBy),
+      arguments_digest: digest(({ argumentsDigest }) => argumentsDigest),
+    },
+  },
   ApprovalWithdrawn: {
     name: 'approval.withdrawn',
     identity: ({ approvalId }) => [approvalId],

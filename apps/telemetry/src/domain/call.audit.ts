@@ -71,6 +71,7 @@ export const CALL_AUDIT = {
       ),
       replayed: flag(({ replayed }) => replayed),
       undoes: name(({ undoes }) => undoes),
+      replaced_by: name(({ error }) => error?.replacedBy),
       attempts: number(({ attempts }) => attempts),
       duration_ms: number(({ durationMs }) => durationMs),
     },

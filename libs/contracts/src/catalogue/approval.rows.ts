@@ -32,8 +32,16 @@ export const APPROVAL_ROWS = {
     key: 'callId',
     kind: 'fact',
     producer: 'policy',
-    consumers: ['telemetry'],
+    consumers: ['gateway', 'telemetry'],
     meaning: 'What was asked is no longer what would run; another request, or none, takes its place.',
+  }),
+  ApprovalEdited: row(approval.approvalEditedSchema, {
+    topic: 'call.decided',
+    key: 'callId',
+    kind: 'fact',
+    producer: 'policy',
+    consumers: ['orchestrator', 'gateway', 'telemetry'],
+    meaning: 'A person proposes other arguments: the call is denied, and another one is proposed in its place.',
   }),
   ApprovalWithdrawn: row(approval.approvalWithdrawnSchema, {
     topic: 'call.decided',
@@ -66,6 +74,14 @@ export const APPROVAL_ROWS = {
     producer: 'gateway',
     consumers: ['policy'],
     meaning: 'A person approves or rejects one exact call.',
+  }),
+  EditApproval: row(approval.editApprovalSchema, {
+    topic: 'approval.commands',
+    key: 'callId',
+    kind: 'command',
+    producer: 'gateway',
+    consumers: ['policy'],
+    meaning: 'A person who may decide proposes other arguments for the call.',
   }),
   WithdrawApproval: row(approval.withdrawApprovalSchema, {
     topic: 'approval.commands',

@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { digestSchema, principalSchema } from '../envelope.schema.ts';
+import { callIdSchema, digestSchema, principalSchema } from '../envelope.schema.ts';
+import { errorDetailSchema } from '../result.schema.ts';
+
+/** A call that a person wrote in the place of one that was asked about. */
+export const editedSchema = z.object({
+  /** The call that was asked about. */
+  callId: callIdSchema,
+  /** Id of the principal who wrote the arguments. */
+  by: z.string(),
+});
+export type Edited = z.infer<typeof editedSchema>;
 
 export const approvalRequestedSchema = z.object({
   approvalId: z.string(),
@@ -17,6 +27,7 @@ export const approvalRequestedSchema = z.object({
   risk: z.string(),
   sideEffects: z.string(),
   requester: principalSchema,
+  edited: editedSchema.optional(),
   approverRoles: z.array(z.string()),
   forbidSelf: z.boolean(),
   /** How many different people must approve. */
@@ -46,6 +57,32 @@ export const approvalDecidedSchema = z.object({
   reason: z.string().nullable(),
 });
 export type ApprovalDecided = z.infer<typeof approvalDecidedSchema>;
+
+/** An approver proposes other arguments: nothing is approved by it, the call is asked about anew. */
+export const editApprovalSchema = z.object({
+  commandId: z.string().min(1).max(64),
+  approvalId: z.string(),
+  digest: digestSchema,
+  arguments: z.record(z.string(), z.unknown()),
+  principal: principalSchema,
+  reason: z.string().max(2000).nullable(),
+});
+export type EditApproval = z.infer<typeof editApprovalSchema>;
+
+/** The call is settled as denied; the edited one goes on in its place. */
+export const approvalEditedSchema = z.object({
+  commandId: z.string(),
+  approvalId: z.string(),
+  digest: digestSchema,
+  editor: principalSchema,
+  reason: z.string().nullable(),
+  /** callId of the edited call. */
+  replacedBy: callIdSchema,
+  /** Normalized. */
+  arguments: z.record(z.string(), z.unknown()),
+  argumentsDigest: digestSchema,
+});
+export type ApprovalEdited = z.infer<typeof approvalEditedSchema>;
 
 /** The requester, or who keeps the run, takes the question back: nobody need decide any more. */
 export const withdrawApprovalSchema = z.object({
@@ -99,8 +136,10 @@ export const approvalRefusedSchema = z.object({
     'APPROVAL_DENIED',
     'NOT_FOUND',
     'IDEMPOTENCY_CONFLICT',
+    'INVALID_ARGS',
   ]),
   message: z.string(),
+  details: z.array(errorDetailSchema).optional(),
 });
 export type ApprovalRefused = z.infer<typeof approvalRefusedSchema>;
 

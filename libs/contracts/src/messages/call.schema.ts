@@ -3,6 +3,7 @@ import { ERROR_CODE_NAMES } from '#kernel';
 import { callIdSchema, digestSchema, principalSchema } from '../envelope.schema.ts';
 import { callErrorSchema, resultViewsSchema } from '../result.schema.ts';
 import { cancellationSchema } from './cancellation.schema.ts';
+import { editedSchema } from './approval.schema.ts';
 import { driverSchema } from './run.schema.ts';
 
 export const effectClassSchema = z.enum(['read', 'call', 'undo']);
@@ -41,6 +42,7 @@ export const callProposedSchema = boundCallSchema.extend({
   runDeadline: z.int(),
   /** Milliseconds: the run leaves a person less time than the contract does. */
   approvalTtlMs: z.int().min(1).optional(),
+  edited: editedSchema.optional(),
 });
 export type CallProposed = z.infer<typeof callProposedSchema>;
 

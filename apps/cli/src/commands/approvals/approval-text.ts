@@ -19,6 +19,8 @@ export function printApproval(out: Output, approval: ApprovalView): void {
     ['approved by', approval.approvedBy.join(', ')],
     ['superseded', approval.supersededWhy && approval.supersededWhy.replaceAll('_', ' ')],
     ['replaced by', approval.replacedBy],
+    ['replaced by call', approval.replacedByCall],
+    ['arguments by', approval.edited && `${approval.edited.by}, in the place of ${approval.edited.callId}`],
     ['run', approval.runId],
     ['call', approval.callId],
     ['expires', approval.expiresAt],

@@ -39,10 +39,11 @@ export const APPROVAL_ROUTES: readonly ApiRoute[] = [
     path: '/v1/approvals/{id}/decision',
     operationId: 'decideApproval',
     tag: 'approvals',
-    summary: 'Approve or reject exactly what the digest names.',
+    summary:
+      'Approve or reject exactly what the digest names, or propose other arguments: a new call, asked about anew.',
     roles: 'any',
     params: approvalId,
-    body: { schema: request.decisionSchema, required: true },
+    body: { schema: request.answerSchema, required: true },
     requestHeaders: [idempotencyKey, ifMatch],
     responses: {
       200: json('The approval as it is then.', response.approvalViewSchema, [etag]),
