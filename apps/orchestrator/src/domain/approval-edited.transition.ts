@@ -1,5 +1,6 @@
 import type { ApprovalEdited } from '#contracts';
 import { admitProposal } from './admit-proposal.ts';
+import { amendEnd } from './amend-end.ts';
 import { heldCall, rejectedCall, type Refusal } from './admit-batch.ts';
 import { callError } from './call-error.ts';
 import { callRejected } from './emissions.ts';
@@ -30,7 +31,8 @@ export function approvalEdited(run: Run, input: InputOf<'ApprovalEdited'>, env: 
   const turned = calls.flatMap((other): Call[] =>
     other.callId !== call.callId ? [dependingOn(other, call.callId, replacedBy)] : next ? [old, next.call] : [old],
   );
-  return { run: withState(run, { calls: turned }), out: next?.out ?? [] };
+  const told = amendEnd(run, withState(run, { calls: turned }), input, env.now);
+  return { run: told.run, out: [...(next?.out ?? []), ...told.out] };
 }
 
 /** Its result waits for the one of the call that took its place. */
