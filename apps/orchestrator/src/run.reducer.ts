@@ -14,7 +14,7 @@ import { updateRuns } from './adapters/update-runs.query.ts';
 import { decideBatch, type Decided } from './domain/decide-batch.ts';
 import type { Run } from './domain/run-state.ts';
 import { SliceShort, sumCharges, type Charge } from './domain/tenant-use.ts';
-import { ContractsMissing, type ContractShelf, type Dropped, type Env } from './domain/saga.types.ts';
+import { ContractsMissing, type Dropped, type Env } from './domain/saga.types.ts';
 import { inputOf, type OrchestratorMessage } from './orchestrator.inputs.ts';
 
 /**
