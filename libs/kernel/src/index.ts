@@ -3,6 +3,7 @@ export * from './digest.ts';
 export * from './errors.ts';
 export * from './fault-points.ts';
 export * from './ids.ts';
+export * from './import-channel.ts';
 export * from './merkle-proof.ts';
 export * from './merkle-tree.ts';
 export * from './murmur2.ts';

@@ -21,4 +21,3 @@ export { makeViews, type ViewContext } from './views/make-views.ts';
 export { redactSecrets } from './views/secret-patterns.ts';
 export { agentDefinitionSchema, type AgentDefinition } from './workspace/agent.schema.ts';
 export { loadWorkspace, type PolicyFile, type Workspace } from './workspace/load-workspace.ts';
-export { IMPORT_CHANNEL } from './workspace/import-module.ts';

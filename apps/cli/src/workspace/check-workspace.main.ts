@@ -1,9 +1,9 @@
 import diagnostics from 'node:diagnostics_channel';
 import path from 'node:path';
-import { CountersignError } from '#kernel';
+import { CountersignError, IMPORT_CHANNEL, type ImportNews } from '#kernel';
 import { toolKey } from '#contracts';
 import { publishFaults } from '#registry';
-import { IMPORT_CHANNEL, loadWorkspace, neededEnv, type Workspace } from '#tools';
+import { loadWorkspace, neededEnv, type Workspace } from '#tools';
 import { checkPolicies, readPolicyFiles } from '../../../policy/src/policy.module.ts';
 import type { CheckedWorkspace, CheckMessage } from './check-workspace.ts';
 
@@ -14,7 +14,8 @@ import type { CheckedWorkspace, CheckMessage } from './check-workspace.ts';
 const folder = path.resolve(process.argv[2]!);
 const tell = (message: CheckMessage): void => void process.send!(message);
 diagnostics.subscribe(IMPORT_CHANNEL, (message) => {
-  tell({ type: 'importing', file: path.relative(folder, (message as { file: string }).file) });
+  const { file, state } = message as ImportNews;
+  if (state === 'begun') tell({ type: 'importing', file: path.relative(folder, file) });
 });
 
 async function check(): Promise<CheckMessage> {

@@ -165,6 +165,7 @@ describe('any outcome, order, repetition and silence on the way back (C1–C7)',
         ...['keep', 'compensate', 'cancel', 'done', 'partial'],
         ...[
           'undo_failed',
+          'known_later',
           'undo_unknown',
           'undo_unanswered',
           'outcome_unknown',

@@ -1,5 +1,6 @@
 import { CountersignError } from '#kernel';
 import { errorFields } from '../log.ts';
+import { watchImports } from './import-watch.ts';
 import { openServices, type AnyDoor, type OpenOptions, type RunningServices } from './open-services.ts';
 
 /** A drain that takes longer is cut off: what is not finished is taken up again from the database. */
@@ -14,6 +15,7 @@ export async function runServices(
   doors: readonly AnyDoor[],
   options: Pick<OpenOptions, 'wrapBus'> = {},
 ): Promise<RunningServices> {
+  watchImports();
   let opening: Promise<RunningServices> | undefined;
   let ending = false;
   const end = (code: number): void => {

@@ -3,12 +3,10 @@ import { writeSync } from 'node:fs';
 import { registerHooks, type ResolveHookSync } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { watchImports, type ImportWatch } from './import-watch.ts';
+import { IMPORT_CHANNEL, type ImportNews } from '#kernel';
 
 /** Reading code is a matter of milliseconds; what takes longer waits for something. */
 export const DEFAULT_IMPORT_LIMIT_MS = 10_000;
-/** Tells `{file}` before a module is imported: whoever watches a process that hangs knows where. */
-export const IMPORT_CHANNEL = 'countersign:workspace.import';
 const STDERR = 2;
 const STACK_DEPTH = 50;
 
@@ -16,38 +14,28 @@ const STACK_DEPTH = 50;
  * Imports a module of a workspace, which may do anything while it is imported.
  * @param limitMs milliseconds after which it counts as endless
  * @throws what the module throws; Error that says what to mend when it does not end. When the module ends this process,
- *   stderr names the file and the exit code is not 0; so too when it keeps this thread busy for twice the limit
+ *   stderr names the file and the exit code is not 0
  */
 export async function importModule(file: string, limitMs: number): Promise<Record<string, unknown>> {
   shareOwnPackages();
-  diagnostics.channel(IMPORT_CHANNEL).publish({ file });
+  tell({ file, state: 'begun' });
   const late = Promise.withResolvers<never>();
   // The timer keeps the process alive: a module that waits for nothing would else end it without a word.
   const timer = setTimeout(() => late.reject(new Error(endless(limitMs))), limitMs);
   const onExit = (code: number): void => tellExit(file, code);
   process.on('exit', onExit);
-  const watch = watchFor(limitMs);
-  watch.begin(file);
   try {
     const importing = import(pathToFileURL(file).href) as Promise<Record<string, unknown>>;
     importing.catch(() => undefined); // a failure after the limit is told already
     return await Promise.race([importing, late.promise]);
   } finally {
-    watch.end();
+    tell({ file, state: 'ended' });
     clearTimeout(timer);
     process.removeListener('exit', onExit);
   }
 }
 
-const watches = new Map<number, ImportWatch>();
-
-function watchFor(limitMs: number): ImportWatch {
-  const known = watches.get(limitMs);
-  if (known) return known;
-  const watch = watchImports(limitMs);
-  watches.set(limitMs, watch);
-  return watch;
-}
+const tell = (news: ImportNews): void => diagnostics.channel(IMPORT_CHANNEL).publish(news);
 
 /** A tool names these; a workspace outside of a project that has them installed gets those of this installation. */
 const OWN_PACKAGES = new Set(['countersign/tools', 'zod']);

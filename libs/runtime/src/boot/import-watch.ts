@@ -1,35 +1,42 @@
+import diagnostics from 'node:diagnostics_channel';
 import { Worker } from 'node:worker_threads';
+import { IMPORT_CHANNEL, type ImportNews } from '#kernel';
 
 /**
  * Ends a process that an endless loop in an imported module keeps busy: no timer of its own thread would fire.
  * While a module is imported this thread beats, and a second thread kills the process when the beat stays away for as much
  * of its processor time: a process that gets none, because the machine is busy or it was stopped, is not endless.
  */
-export interface ImportWatch {
-  begin(file: string): void;
-  end(): void;
-}
-
 const ACTIVE = 0;
 const BEAT = 1;
 const LENGTH = 2;
 const HEADER_INTS = 3;
 const NAME_BYTES = 4_096;
-/** The module's own timer answers an endless await at the limit; a busy thread gets this many limits. */
-const PATIENCE = 2;
-/** Milliseconds; less could be a busy machine. */
-const LEAST_MS = 3_000;
+/** Twice what an endless await is given: that one is told as such. */
+const LIMIT_MS = 20_000;
 const BEATS_PER_LIMIT = 4;
 
-/** @param limitMs milliseconds that one module may take; the process is killed (exit code 137) after twice as much processor time (3 s at least) without a beat */
-export function watchImports(limitMs: number): ImportWatch {
+/** For the process of a service. @param limitMs processor time without a beat after which the process is killed (exit code 137) */
+export function watchImports(limitMs: number = LIMIT_MS): void {
+  let watch: ImportWatch | undefined;
+  diagnostics.subscribe(IMPORT_CHANNEL, (message) => {
+    const { file, state } = message as ImportNews;
+    watch ??= createWatch(limitMs);
+    if (state === 'begun') watch.begin(file);
+    else watch.end();
+  });
+}
+
+interface ImportWatch {
+  begin(file: string): void;
+  end(): void;
+}
+
+function createWatch(limitMs: number): ImportWatch {
   const shared = new SharedArrayBuffer(HEADER_INTS * Int32Array.BYTES_PER_ELEMENT + NAME_BYTES);
   const header = new Int32Array(shared, 0, HEADER_INTS);
   const name = Buffer.from(shared, header.byteLength);
-  const worker = new Worker(SOURCE, {
-    eval: true,
-    workerData: { shared, limitMs: Math.max(LEAST_MS, limitMs * PATIENCE) },
-  });
+  const worker = new Worker(SOURCE, { eval: true, workerData: { shared, limitMs } });
   worker.unref();
   worker.on('error', () => undefined);
   let timer: NodeJS.Timeout | undefined;
