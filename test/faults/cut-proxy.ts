@@ -13,8 +13,17 @@ export interface CutProxy {
   close(): Promise<void>;
 }
 
+interface Order {
+  readonly schema: string;
+  readonly sent: Buffer;
+  /** A statement that is a commit of its own. */
+  readonly own: boolean;
+}
+
 const COMMIT = Buffer.from('commit\0');
 const COMMITTED = Buffer.from('COMMIT\0');
+/** The answer to the commit of a transaction that had failed. */
+const ROLLED_BACK = Buffer.from('ROLLBACK\0');
 /** ReadyForQuery, no transaction open: what a statement by itself changed is committed before this is sent. */
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
 const SELECTED = Buffer.from('SELECT ');
@@ -24,7 +33,7 @@ const HEAD = 1_024;
 export async function startCutProxy(databaseUrl: string): Promise<CutProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<net.Socket>();
-  let order: { readonly schema: string; readonly sent: Buffer; readonly own: boolean } | null = null;
+  let order: Order | null = null;
   let cuts = 0;
   const server = net.createServer((client) => {
     const upstream = net.connect({ host: target.hostname, port: Number(target.port || 5432) });
@@ -40,11 +49,11 @@ export async function startCutProxy(databaseUrl: string): Promise<CutProxy> {
         });
     }
     let head = '';
-    let cutting: { readonly own: boolean; seen: Buffer } | null = null;
+    let cutting: { readonly order: Order; seen: Buffer } | null = null;
     client.on('data', (data) => {
       if (head.length < HEAD) head += data.toString('latin1');
       if (order !== null && data.includes(order.sent) && head.includes(`countersign-${order.schema}\0`)) {
-        cutting = { own: order.own, seen: Buffer.alloc(0) };
+        cutting = { order, seen: Buffer.alloc(0) };
         order = null;
       }
       upstream.write(data);
@@ -52,7 +61,13 @@ export async function startCutProxy(databaseUrl: string): Promise<CutProxy> {
     upstream.on('data', (data) => {
       if (!cutting) return void client.write(data);
       cutting.seen = Buffer.concat([cutting.seen, data]); // what came before the commit goes down with it
-      const { own, seen } = cutting;
+      const { seen } = cutting;
+      const { own } = cutting.order;
+      if (!own && seen.includes(ROLLED_BACK) && !seen.includes(COMMITTED)) {
+        order ??= cutting.order; // nothing was committed: the next one
+        cutting = null;
+        return void client.write(seen);
+      }
       if (own ? !seen.subarray(Math.max(0, seen.indexOf(SELECTED))).includes(READY) : !seen.includes(COMMITTED)) return;
       cuts++;
       client.destroy();
