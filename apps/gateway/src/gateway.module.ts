@@ -1,13 +1,13 @@
 import type { Provider, Type } from '@nestjs/common';
 import { DEFAULT_JSON_LIMITS } from '#kernel';
 import { ContractStore, ToolShelf } from '#registry';
-import { defineDoor, type ServiceDoor } from '#runtime';
+import { defineDoor, WatchedFile, type ServiceDoor } from '#runtime';
 import { loadWorkspace } from '#tools';
 import { AcceptedRuns } from './adapters/accepted-runs.ts';
+import { readApiKeys } from './adapters/api-keys.ts';
 import { ApprovalDesk } from './adapters/approval-desk.ts';
 import { CommandExchange } from './adapters/command-exchange.ts';
 import { InFlight } from './adapters/in-flight.ts';
-import { KeyFile } from './adapters/key-file.worker.ts';
 import { packageVersion } from './adapters/package-version.ts';
 import { RateLimit } from './adapters/rate-limit.ts';
 import { RegistryChanges } from './adapters/registry-changes.worker.ts';
@@ -52,7 +52,6 @@ export interface GatewayDoorOptions {
   readonly reviews?: boolean;
 }
 
-const noKeys = { find: () => undefined };
 const value = (provide: symbol, useValue: unknown): Provider => ({ provide, useValue });
 
 export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor<typeof gatewaySettings> {
@@ -62,7 +61,16 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
     migrations: new URL('./migrations/', import.meta.url),
     async open({ settings, database, outbox, bus, reads, clock, log, instance }) {
       const keysFile = settings.COUNTERSIGN_API_KEYS_FILE;
-      const keyFile = keysFile === undefined ? null : await KeyFile.open(keysFile, log);
+      const keyFile =
+        keysFile === undefined
+          ? null
+          : await WatchedFile.open({
+              file: keysFile,
+              what: 'the API keys',
+              read: readApiKeys,
+              count: (keys) => keys.size,
+              log,
+            });
       checkAccessSettings(settings.COUNTERSIGN_DEV, settings.COUNTERSIGN_HTTP_HOST, keyFile !== null);
       const rate = new RateLimit(settings.COUNTERSIGN_GATEWAY_RATE_PER_S, settings.COUNTERSIGN_GATEWAY_RATE_BURST);
       const changes = toolChangeOutlet(outbox, clock, (staged) => outbox.emit(staged));
@@ -118,7 +126,14 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
           ...(options.controllers ?? []),
         ],
         providers: [
-          value(tokens.ACCESS, new Access({ dev: settings.COUNTERSIGN_DEV, keys: keyFile ?? noKeys, rate })),
+          value(
+            tokens.ACCESS,
+            new Access({
+              dev: settings.COUNTERSIGN_DEV,
+              keys: { find: (keySha256) => keyFile?.current.get(keySha256) },
+              rate,
+            }),
+          ),
           value(tokens.INTAKE, new GatewayIntake(intake)),
           value(tokens.RUN_COMMANDS, new RunCommands(intake)),
           value(tokens.VIEWS, views),

@@ -1,8 +1,8 @@
 import { ContractCache } from '#registry';
-import { defineDoor } from '#runtime';
+import { defineDoor, WatchedFile } from '#runtime';
 import { Shelf } from './adapters/contract.shelf.ts';
 import { findRun } from './adapters/find-run.query.ts';
-import { TenantBudgetFile } from './adapters/tenant-budget-file.worker.ts';
+import { readBudgetFile } from './adapters/read-budget-file.ts';
 import { TenantSlices } from './adapters/tenant-slices.ts';
 import { tenantUsage } from './adapters/tenant-usage.query.ts';
 import { runView } from './domain/run-view.ts';
@@ -20,7 +20,16 @@ export const orchestratorDoor = defineDoor({
   async open({ settings, database, outbox, reads, clock, log, instance }) {
     const shelf = new Shelf(new ContractCache(reads));
     const setting = settings.COUNTERSIGN_TENANT_BUDGETS;
-    const file = 'file' in setting ? await TenantBudgetFile.open(setting.file, log) : null;
+    const file =
+      'file' in setting
+        ? await WatchedFile.open({
+            file: setting.file,
+            what: 'the limits of tenants',
+            read: readBudgetFile,
+            count: (budgets) => Object.keys(budgets).length,
+            log,
+          })
+        : null;
     const source = file ?? { current: 'budgets' in setting ? setting.budgets : {} };
     const slices = new TenantSlices(database, source, instance);
     const reducer = new RunReducer({ database, outbox, shelf, slices, clock, log });

@@ -9,3 +9,4 @@ export * from './log.ts';
 export * from './platform.settings.ts';
 export * from './service-settings.ts';
 export * from './settings.ts';
+export * from './watched-file.ts';
