@@ -1,5 +1,6 @@
 import type { CallSettled, MessageData, MessageType, Principal, StartRun, WrittenBudgets } from '#contracts';
-import type { Call, Run } from '../src/domain/run-state.ts';
+import type { Call } from '../src/domain/call-state.ts';
+import type { Run } from '../src/domain/run-state.ts';
 import { step } from '../src/domain/saga.table.ts';
 import type {
   ContractShelf,

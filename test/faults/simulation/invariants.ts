@@ -1,5 +1,5 @@
 import type { Effect, ShownStatus } from '#contracts';
-import { isOut, isSettled } from '../../../apps/orchestrator/src/domain/run-state.ts';
+import { isOut, isSettled } from '../../../apps/orchestrator/src/domain/call-state.ts';
 import { outcomeOf } from '../../../apps/orchestrator/src/domain/outcome.ts';
 import type { Emission } from '../../../apps/orchestrator/src/domain/saga.types.ts';
 import type { Ring } from './ring.ts';

@@ -6,7 +6,8 @@ import { resolveTool } from './resolve-tool.ts';
 import { printable } from './printable.ts';
 import { callsUsed, shortDigest } from './limits.ts';
 import { isOfModel } from './run-control.ts';
-import { budgetsOf, withState, type Batch, type Call, type HeldCall, type Run, type SettledCall } from './run-state.ts';
+import type { Call, HeldCall, SettledCall } from './call-state.ts';
+import { budgetsOf, withState, type Batch, type Run } from './run-state.ts';
 import { charge, tenantText } from './tenant-use.ts';
 import { ContractsMissing, type Emission, type Env, type Input } from './saga.types.ts';
 

@@ -8,18 +8,8 @@ import { stopAfterCalls, stopBeforeTurn } from './limits.ts';
 import { releaseGate } from './release-gate.ts';
 import { takenOverBy } from './run-control.ts';
 import { reserveRequest, tenantEnd } from './tenant-use.ts';
-import {
-  budgetsOf,
-  isOut,
-  isReplaced,
-  isSettled,
-  withState,
-  type Call,
-  type End,
-  type HeldCall,
-  type ProposedCall,
-  type Run,
-} from './run-state.ts';
+import { isOut, isReplaced, isSettled, type Call, type HeldCall, type ProposedCall } from './call-state.ts';
+import { budgetsOf, withState, type End, type Run } from './run-state.ts';
 import type { Advanced, Emission, Env, Input } from './saga.types.ts';
 
 /**

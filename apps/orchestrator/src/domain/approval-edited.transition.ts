@@ -6,7 +6,8 @@ import { callError } from './call-error.ts';
 import { callRejected } from './emissions.ts';
 import { shortDigest } from './limits.ts';
 import { isOfModel, takenOverBy } from './run-control.ts';
-import { budgetsOf, isOut, withState, type Call, type OutCall, type Run, type SettledCall } from './run-state.ts';
+import { isOut, type Call, type OutCall, type SettledCall } from './call-state.ts';
+import { budgetsOf, withState, type Run } from './run-state.ts';
 import { ContractsMissing, type Emission, type Env, type InputOf, type Step } from './saga.types.ts';
 
 /**

@@ -3,7 +3,8 @@ import { digestText } from '#kernel';
 import { loadCases } from '../../../../test/cases/expand-case.ts';
 import { BUDGETS, failedData, settledData, toolsOf } from '../../testing/fixtures.ts';
 import { Scene } from '../../testing/scene.ts';
-import { isEnded, isResumable, isSettled } from './run-state.ts';
+import { isSettled } from './call-state.ts';
+import { isEnded, isResumable } from './run-state.ts';
 
 interface Step {
   readonly callId: string;

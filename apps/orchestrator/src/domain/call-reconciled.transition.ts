@@ -3,7 +3,8 @@ import { amendEnd } from './amend-end.ts';
 import { noteOf, outputFor, takesOutput } from './call.transition.ts';
 import { foldReconciled } from './compensation.ts';
 import { withNews } from './outcome-news.ts';
-import { isOut, isSettled, withCall, type Call, type Run, type SettledCall } from './run-state.ts';
+import { isOut, isSettled, type Call, type SettledCall } from './call-state.ts';
+import { withCall, type Run } from './run-state.ts';
 import type { Env, InputOf, Step } from './saga.types.ts';
 
 /**

@@ -8,20 +8,15 @@ import { cancelGranted, withdrawCall } from './emissions.ts';
 import { shortDigest } from './limits.ts';
 import { isOfModel } from './run-control.ts';
 import {
-  isCancelling,
-  isEnded,
   isOut,
-  isResumable,
   isSettled,
-  withCall,
-  withState,
   type AskedCall,
   type DecidedCall,
   type OutCall,
   type ProposedCall,
-  type Run,
   type SettledCall,
-} from './run-state.ts';
+} from './call-state.ts';
+import { isCancelling, isEnded, isResumable, withCall, withState, type Run } from './run-state.ts';
 import type { Dropped, Env, InputOf, SettlementSource, Step } from './saga.types.ts';
 import { wayBackOf } from './way-back.ts';
 

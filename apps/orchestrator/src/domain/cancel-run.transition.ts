@@ -3,7 +3,8 @@ import { callError } from './call-error.ts';
 import { keepEffects, seekNoMore } from './compensation.ts';
 import { commandRefused, runEnded, stopCalls, withdrawCall } from './emissions.ts';
 import { cancelledEnd } from './ends.ts';
-import { isCancelling, mayKeep, withState, type Call, type Order, type Phase, type Run } from './run-state.ts';
+import type { Call } from './call-state.ts';
+import { isCancelling, mayKeep, withState, type Order, type Phase, type Run } from './run-state.ts';
 import type { Emission, Env, InputOf, Step } from './saga.types.ts';
 
 type CancelRun = InputOf<'CancelRun'>;

@@ -1,6 +1,7 @@
 import { runEnded } from './emissions.ts';
 import { outcomeOf } from './outcome.ts';
-import { isSettled, withState, type End, type Run } from './run-state.ts';
+import { isSettled } from './call-state.ts';
+import { withState, type End, type Run } from './run-state.ts';
 import type { Advanced, Input } from './saga.types.ts';
 
 /** The one place where a run is over. After a limit the last results stay, so that the transcript can still be completed. */

@@ -3,7 +3,7 @@ import { callsDigest } from '#contracts';
 import { reconciledData } from '../../../../libs/contracts/testing/unknown-facts.ts';
 import { alice, failedData, soughtData } from '../../testing/fixtures.ts';
 import { UndoScene } from '../../testing/undoable.ts';
-import { isOut, isSettled, type SettledCall } from './run-state.ts';
+import { isOut, isSettled, type SettledCall } from './call-state.ts';
 import { wakeAt } from './timers.ts';
 import { backSteps, isCleared, liesUpon, soughtUndos } from './way-back-steps.ts';
 

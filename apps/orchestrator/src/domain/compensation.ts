@@ -1,19 +1,17 @@
 import { compensationAsked, compensationEnded, compensationStarted, callProposed, callRejected } from './emissions.ts';
 import { closeRun, stoppedClock } from './close-run.ts';
 import { hasLostWrite } from './outcome.ts';
+import { isSettled, type Call, type SettledCall } from './call-state.ts';
 import {
   awaitedUndos,
   budgetsOf,
   episodeOf,
-  isSettled,
   roundsOf,
   withCall,
   withState,
-  type Call,
   type End,
   type Order,
   type Run,
-  type SettledCall,
 } from './run-state.ts';
 import type { Advanced, Emission, Env, Input, Step } from './saga.types.ts';
 import { SEEK_MS, undoDeadline } from './timers.ts';

@@ -4,7 +4,8 @@ import { dropHeld } from './admit-batch.ts';
 import { callError } from './call-error.ts';
 import { commandRefused, runControlled } from './emissions.ts';
 import { takenOverBy, type Control } from './run-control.ts';
-import { episodeOf, mayKeep, statusOf, withState, type Call, type Run } from './run-state.ts';
+import type { Call } from './call-state.ts';
+import { episodeOf, mayKeep, statusOf, withState, type Run } from './run-state.ts';
 import type { ControlType, Emission, Env, Input, InputOf, Step } from './saga.types.ts';
 
 /**

@@ -14,16 +14,13 @@ import { handBackNote } from './hand-back-note.ts';
 import { turnLimits } from './limits.ts';
 import { newsNote } from './outcome-news.ts';
 import { outcomeOf } from './outcome.ts';
+import { isOut, isSettled, type OutCall, type ProposedCall } from './call-state.ts';
 import {
   budgetsOf,
   episodeOf,
   isCancelling,
-  isOut,
-  isSettled,
   roundsOf,
-  type OutCall,
   type Phase,
-  type ProposedCall,
   type Resume,
   type Round,
   type Run,

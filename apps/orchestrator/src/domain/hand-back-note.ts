@@ -1,5 +1,6 @@
 import type { HandBack } from './run-control.ts';
-import { isSettled, type Run } from './run-state.ts';
+import { isSettled } from './call-state.ts';
+import type { Run } from './run-state.ts';
 
 const MAX_LISTED = 100;
 

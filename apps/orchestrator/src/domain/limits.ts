@@ -1,17 +1,8 @@
 import type { RequestTurn } from '#contracts';
 import { ERROR_CODES } from '#kernel';
 import { limitEnd } from './ends.ts';
-import {
-  budgetsOf,
-  isOut,
-  isReplaced,
-  isSettled,
-  type Call,
-  type End,
-  type OutCall,
-  type Run,
-  type SettledCall,
-} from './run-state.ts';
+import { isOut, isReplaced, isSettled, type Call, type OutCall, type SettledCall } from './call-state.ts';
+import { budgetsOf, type End, type Run } from './run-state.ts';
 import { MICROS } from './tenant-budget.ts';
 import { tenantEnd } from './tenant-use.ts';
 import { nextInputTokens } from './usage.ts';

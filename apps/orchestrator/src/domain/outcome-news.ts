@@ -1,15 +1,7 @@
 import type { CallReconciled } from '#contracts';
 import { isOfModel } from './run-control.ts';
-import {
-  isEnded,
-  isResumable,
-  isSettled,
-  withState,
-  type Call,
-  type News,
-  type Run,
-  type SettledCall,
-} from './run-state.ts';
+import { isSettled, type Call, type SettledCall } from './call-state.ts';
+import { isEnded, isResumable, withState, type News, type Run } from './run-state.ts';
 
 const MAX_LISTED = 50;
 

@@ -1,5 +1,5 @@
 import type { RunOutcome } from '#contracts';
-import { isOut, isReplaced, isSettled, isUnknown, type Call } from './run-state.ts';
+import { isOut, isReplaced, isSettled, isUnknown, type Call } from './call-state.ts';
 
 /**
  * What the journal holds of a run, whatever the model says (G9), read from top to bottom:

@@ -2,7 +2,8 @@ import type { ErrorCode } from '#kernel';
 import { callError } from './call-error.ts';
 import type { Refusal } from './admit-batch.ts';
 import { failuresInARow, repeatsOf, shortDigest } from './limits.ts';
-import { budgetsOf, isSettled, type Call, type HeldCall, type Run } from './run-state.ts';
+import { isSettled, type Call, type HeldCall } from './call-state.ts';
+import { budgetsOf, type Run } from './run-state.ts';
 
 /**
  * May a call whose turn has come go out? `wait`: what the same calls that are out will bring decides.

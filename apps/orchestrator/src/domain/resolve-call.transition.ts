@@ -1,5 +1,6 @@
 import { commandRefused, reconcileCall } from './emissions.ts';
-import { isSettled, isUnknown, type Run } from './run-state.ts';
+import { isSettled, isUnknown } from './call-state.ts';
+import type { Run } from './run-state.ts';
 import type { Env, InputOf, Step } from './saga.types.ts';
 
 type ResolveCall = InputOf<'ResolveCall'>;

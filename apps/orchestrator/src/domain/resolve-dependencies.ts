@@ -1,6 +1,6 @@
 import type { ProposeCalls } from '#contracts';
 import type { ErrorDetail } from '#kernel';
-import { isReplaced, isSettled, type Call } from './run-state.ts';
+import { isReplaced, isSettled, type Call } from './call-state.ts';
 
 type Named = ProposeCalls['proposals'][number];
 type Resolved =

@@ -1,5 +1,6 @@
 import type { RunControl } from '#contracts';
-import type { Call, Run } from './run-state.ts';
+import type { Call } from './call-state.ts';
+import type { Run } from './run-state.ts';
 
 export interface Control {
   readonly kind: 'paused' | 'taken_over';

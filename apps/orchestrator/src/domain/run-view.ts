@@ -1,6 +1,7 @@
 import type { Cancellation, CompensationStatus, RunOutcome, RunStatus, RunUsage } from '#contracts';
 import { outcomeOf } from './outcome.ts';
-import { episodeOf, isSettled, statusOf, type Call, type Run, type SettledCall } from './run-state.ts';
+import { isSettled, type Call, type SettledCall } from './call-state.ts';
+import { episodeOf, statusOf, type Run } from './run-state.ts';
 import { usageOf } from './usage.ts';
 import { reckoning } from './way-back-steps.ts';
 

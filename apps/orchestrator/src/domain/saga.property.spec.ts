@@ -4,7 +4,8 @@ import type { Emission } from './saga.types.ts';
 import { BUDGETS } from '../../testing/fixtures.ts';
 import { World } from '../../testing/world.ts';
 import { failuresInARow, repeatsOf, shortDigest } from './limits.ts';
-import { budgetsOf, isEnded, isOut, isReplaced, isSettled, type Run } from './run-state.ts';
+import { isOut, isReplaced, isSettled } from './call-state.ts';
+import { budgetsOf, isEnded, type Run } from './run-state.ts';
 
 const SEED = Number(process.env.SAGA_SEED ?? 20_260_102);
 const MAX_STEPS = 5_000;

@@ -4,7 +4,8 @@ import { callError } from './call-error.ts';
 import { giveUpUndos, keepEffects } from './compensation.ts';
 import { callProposed, requestTurn, stopCalls, withdrawCall } from './emissions.ts';
 import { limitEnd } from './ends.ts';
-import { budgetsOf, isCancelling, isOut, withState, type Call, type Run } from './run-state.ts';
+import { isOut, type Call } from './call-state.ts';
+import { budgetsOf, isCancelling, withState, type Run } from './run-state.ts';
 import type { Emission, Env, InputOf, Step } from './saga.types.ts';
 import { deadlineOf, MAX_HOLD_MS, nextDrive } from './timers.ts';
 

@@ -1,13 +1,5 @@
-import {
-  awaitedUndos,
-  isOut,
-  waitsForPerson,
-  withState,
-  type Drive,
-  type OutCall,
-  type Run,
-  type WallClock,
-} from './run-state.ts';
+import { isOut, type OutCall } from './call-state.ts';
+import { awaitedUndos, waitsForPerson, withState, type Drive, type Run, type WallClock } from './run-state.ts';
 import { isSeeking } from './way-back-steps.ts';
 
 /** Beyond a call's own timeout: how long a silent holder is waited for after the wall clock has ended. Milliseconds. */

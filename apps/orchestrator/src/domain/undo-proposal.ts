@@ -2,7 +2,8 @@ import { isRead, type CallProposed } from '#contracts';
 import { callIdOf, digestArguments, digestText, type ErrorCode, type ErrorDetail } from '#kernel';
 import { callError } from './call-error.ts';
 import { nameResources } from './name-effects.ts';
-import type { ProposedCall, Run, SettledCall } from './run-state.ts';
+import type { ProposedCall, SettledCall } from './call-state.ts';
+import type { Run } from './run-state.ts';
 import { ContractsMissing, type Env } from './saga.types.ts';
 import type { WayBack } from './way-back.ts';
 

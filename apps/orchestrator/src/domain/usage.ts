@@ -1,6 +1,7 @@
 import type { RunUsage, Usage } from '#contracts';
 import { handBackNote } from './hand-back-note.ts';
-import { isSettled, withState, type Run, type Used } from './run-state.ts';
+import { isSettled } from './call-state.ts';
+import { withState, type Run, type Used } from './run-state.ts';
 
 export const NOTHING_USED: Used = {
   inputTokens: 0,

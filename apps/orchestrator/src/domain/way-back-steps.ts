@@ -1,5 +1,6 @@
 import type { CompensationEnded, RemainderReason } from '#contracts';
-import { isOut, isSettled, roundsOf, type Call, type Run, type SettledCall } from './run-state.ts';
+import { isOut, isSettled, type Call, type SettledCall } from './call-state.ts';
+import { roundsOf, type Run } from './run-state.ts';
 import type { WayBack } from './way-back.ts';
 
 /** One call of the way back. */
