@@ -6,7 +6,7 @@ import { resolveTool } from './resolve-tool.ts';
 import { printable } from './printable.ts';
 import { callsUsed, shortDigest } from './limits.ts';
 import { isOfModel } from './run-control.ts';
-import type { Call, HeldCall, SettledCall } from './call-state.ts';
+import { baseOf, type CallBase, type Call, type HeldCall, type SettledCall } from './call-state.ts';
 import { budgetsOf, withState, type Batch, type Run } from './run-state.ts';
 import { charge, tenantText } from './tenant-use.ts';
 import { ContractsMissing, type Emission, type Env, type Input } from './saga.types.ts';
@@ -119,8 +119,6 @@ function beyondTenant({ bound }: Admitted, tenantLimit: TenantLimit): Admission 
   return { ok: false, tool, contractDigest, effectClass: effectClass === 'read' ? 'read' : 'call', error, tenantLimit };
 }
 
-type Base = Pick<Call, 'callId' | 'providerCallId' | 'tool' | 'batch' | 'effectClass' | 'dependsOn'>;
-
 /** Why a call ends here: the right to settle it has never left. */
 export interface Refusal {
   readonly error: CallError;
@@ -132,16 +130,11 @@ export interface Refusal {
 
 export function rejectedCall(
   run: Run,
-  base: Base,
+  base: CallBase,
   { error, limit, tenantLimit, status = 'rejected' }: Refusal,
 ): SettledCall {
-  const { callId, providerCallId, tool, batch, effectClass, dependsOn } = base;
   return {
-    callId,
-    providerCallId,
-    tool,
-    batch,
-    effectClass,
+    ...baseOf(base),
     state: 'settled',
     status,
     effect: 'none',
@@ -152,7 +145,6 @@ export function rejectedCall(
     ...(isOfModel(run, base) ? { output: errorForModel(status, error) } : {}),
     ...(limit === undefined ? {} : { limit }),
     ...(tenantLimit === undefined ? {} : { tenantLimit }),
-    ...(dependsOn ? { dependsOn } : {}),
   };
 }
 

@@ -8,7 +8,7 @@ import { stopAfterCalls, stopBeforeTurn } from './limits.ts';
 import { releaseGate } from './release-gate.ts';
 import { takenOverBy } from './run-control.ts';
 import { reserveRequest, tenantEnd } from './tenant-use.ts';
-import { isOut, isReplaced, isSettled, type Call, type HeldCall, type ProposedCall } from './call-state.ts';
+import { baseOf, isOut, isReplaced, isSettled, type Call, type HeldCall, type ProposedCall } from './call-state.ts';
 import { budgetsOf, withState, type End, type Run } from './run-state.ts';
 import type { Advanced, Emission, Env, Input } from './saga.types.ts';
 
@@ -116,22 +116,17 @@ function byBatch(calls: readonly Call[]): Iterable<number[]> {
 
 /** The right to settle goes to policy with this message. Its deadline leaves the time that a person may take. */
 function propose(run: Run, call: HeldCall, now: number): ProposedCall {
-  const { callId, providerCallId, tool, batch, effectClass, dependsOn, bound, timeoutMs, approvalTtlMs, undo } = call;
+  const { bound, timeoutMs, approvalTtlMs, undo } = call;
   const { clock } = run.state;
   const clockEnd = clock.since === null ? now + clock.leftMs : clock.since + clock.leftMs;
   const proposal = { ...bound, runDeadline: clockEnd + approvalTtlMs };
   return {
-    callId,
-    providerCallId,
-    tool,
-    batch,
-    effectClass,
+    ...baseOf(call),
     state: 'proposed',
     proposal,
     at: now,
     movedAt: now,
     timeoutMs,
-    ...(dependsOn ? { dependsOn } : {}),
     ...(undo === undefined ? {} : { undo }),
   };
 }

@@ -6,7 +6,7 @@ import { callError } from './call-error.ts';
 import { callRejected } from './emissions.ts';
 import { shortDigest } from './limits.ts';
 import { isOfModel, takenOverBy } from './run-control.ts';
-import { isOut, type Call, type OutCall, type SettledCall } from './call-state.ts';
+import { baseOf, isOut, type Call, type OutCall, type SettledCall } from './call-state.ts';
 import { budgetsOf, withState, type Run } from './run-state.ts';
 import { ContractsMissing, type Emission, type Env, type InputOf, type Step } from './saga.types.ts';
 
@@ -38,14 +38,8 @@ export function approvalEdited(run: Run, input: InputOf<'ApprovalEdited'>, env: 
 
 /** Its result waits for the one of the call that took its place. */
 function replaced(call: OutCall, { approvalId, replacedBy }: ApprovalEdited): SettledCall {
-  const { callId, providerCallId, tool, batch, effectClass, dependsOn, proposal } = call;
   return {
-    callId,
-    providerCallId,
-    tool,
-    batch,
-    effectClass,
-    ...(dependsOn ? { dependsOn } : {}),
+    ...baseOf(call),
     state: 'settled',
     status: 'denied',
     effect: 'none',
@@ -54,7 +48,7 @@ function replaced(call: OutCall, { approvalId, replacedBy }: ApprovalEdited): Se
     approvalId,
     resourceIds: [],
     replacedBy,
-    asked: shortDigest(proposal.argumentsDigest),
+    asked: shortDigest(call.proposal.argumentsDigest),
   };
 }
 

@@ -3,7 +3,7 @@ import { amendEnd } from './amend-end.ts';
 import { noteOf, outputFor, takesOutput } from './call.transition.ts';
 import { foldReconciled } from './compensation.ts';
 import { withNews } from './outcome-news.ts';
-import { isOut, isSettled, type Call, type SettledCall } from './call-state.ts';
+import { baseOf, isOut, isSettled, type Call, type SettledCall } from './call-state.ts';
 import { withCall, type Run } from './run-state.ts';
 import type { Env, InputOf, Step } from './saga.types.ts';
 
@@ -37,19 +37,9 @@ const poolOf = (call: Call): string | undefined =>
   isOut(call) ? call.proposal.pool : isSettled(call) ? call.pool : undefined;
 
 function amended(run: Run, call: Call, pool: string, data: CallReconciled): SettledCall {
-  const { callId, providerCallId, tool, batch, effectClass } = call;
   const base = isSettled(call)
     ? call
-    : {
-        callId,
-        providerCallId,
-        tool,
-        batch,
-        effectClass,
-        state: 'settled' as const,
-        replayed: false,
-        approvalId: null,
-      };
+    : { ...baseOf(call), state: 'settled' as const, replayed: false, approvalId: null };
   // A request that is out is sent again with the same results.
   const untold = run.state.phase.name !== 'awaiting_model' && (!isSettled(call) || call.output !== undefined);
   return {

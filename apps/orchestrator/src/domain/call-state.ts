@@ -4,7 +4,8 @@ import type { UndoPlan, WayBack } from './way-back.ts';
 
 // One call as the saga coordinator knows it: R1 and R2 of run-state.ts.
 
-interface CallBase {
+/** What stays the same of a call in all of its states. */
+export interface CallBase {
   readonly callId: string;
   readonly providerCallId?: string | undefined;
   /** `ns.name@version`, or as asked when it never got as far as a contract. */
@@ -90,6 +91,25 @@ export interface Reconciled {
 /** Proposed to policy and not settled: the right to settle it lies elsewhere. */
 export type OutCall = ProposedCall | AskedCall | DecidedCall;
 export type Call = HeldCall | OutCall | SettledCall;
+
+/** For the next state: nothing of what a call is may get lost on the way. */
+export const baseOf = ({
+  callId,
+  providerCallId,
+  tool,
+  batch,
+  effectClass,
+  dependsOn,
+  undoes,
+}: CallBase): CallBase => ({
+  callId,
+  providerCallId,
+  tool,
+  batch,
+  effectClass,
+  ...(dependsOn ? { dependsOn } : {}),
+  ...(undoes ? { undoes } : {}),
+});
 
 export const isOut = (call: Call): call is OutCall =>
   call.state === 'proposed' || call.state === 'asked' || call.state === 'decided';

@@ -8,6 +8,7 @@ import { cancelGranted, withdrawCall } from './emissions.ts';
 import { shortDigest } from './limits.ts';
 import { isOfModel } from './run-control.ts';
 import {
+  baseOf,
   isOut,
   isSettled,
   type AskedCall,
@@ -64,9 +65,8 @@ export function approvalDecided(run: Run, input: InputOf<'ApprovalDecided'>, { n
 }
 
 function common(call: OutCall, movedAt: number): Omit<ProposedCall, 'state'> {
-  const { callId, providerCallId, tool, batch, effectClass, dependsOn, undoes, proposal, at, timeoutMs, undo } = call;
-  const base = { callId, providerCallId, tool, batch, effectClass, ...(dependsOn ? { dependsOn } : {}) };
-  return { ...base, ...(undoes ? { undoes } : {}), proposal, at, timeoutMs, ...(undo ? { undo } : {}), movedAt };
+  const { proposal, at, timeoutMs, undo } = call;
+  return { ...baseOf(call), proposal, at, timeoutMs, ...(undo ? { undo } : {}), movedAt };
 }
 
 /** Only the holder of the right to settle counts: policy, or the pool that the call's contract names. */
@@ -113,14 +113,8 @@ function mayComeFrom(call: OutCall, from: SettlementSource, { settledBy }: CallS
 }
 
 function settle(run: Run, call: OutCall, data: CallSettled): SettledCall {
-  const { callId, providerCallId, tool, batch, effectClass, dependsOn } = call;
   return {
-    ...(dependsOn ? { dependsOn } : {}),
-    callId,
-    providerCallId,
-    tool,
-    batch,
-    effectClass,
+    ...baseOf(call),
     state: 'settled',
     status: data.status,
     effect: data.effect,
@@ -128,7 +122,6 @@ function settle(run: Run, call: OutCall, data: CallSettled): SettledCall {
     replayed: data.replayed,
     approvalId: data.approvalId ?? (call.state === 'proposed' ? null : call.approvalId),
     resourceIds: data.result?.evidence.resourceIds ?? [],
-    ...(call.undoes === undefined ? {} : { undoes: call.undoes }),
     ...wayBack(run, call, data),
     ...(data.cancellation ? { cancellation: data.cancellation } : {}),
     ...(data.status === 'outcome_unknown' ? { pool: call.proposal.pool } : {}),

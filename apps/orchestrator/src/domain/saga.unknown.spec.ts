@@ -198,6 +198,20 @@ describe('a run with an unknown outcome (G9)', () => {
     expect(scene.all('RunEnded')[0]!.data.outcome).toBe('all_succeeded');
   });
 
+  it('one that overtook the settlement leaves the call outside the order of its batch, if it stood there', () => {
+    const scene = new Scene();
+    scene.start('client');
+    const write = (n: number) => ({ callId: id(n), tool: 'ops.set_flag', arguments: `{"name":"${n}"}` });
+    scene.say('ProposeCalls', {
+      commandId: 'cmd-p',
+      principal: alice,
+      requestDigest: digestText('t', 'p'),
+      proposals: [{ ...write(1), dependsOn: [] }, write(2), write(3)],
+    });
+    amend(scene, reconciled({ status: 'failed', effect: 'none' }));
+    expect(scene.settle(id(2))).toMatchObject([{ type: 'CallProposed', callId: id(3) }]);
+  });
+
   it('a model that was told OUTCOME_UNKNOWN is sent the same again, not something else', () => {
     const scene = new Scene();
     scene.start('agent');
