@@ -119,28 +119,13 @@ export class RunCommands {
 
   /** Raises limits of a run that ended by one. @throws HttpProblem 403, 404, 409 */
   async resume(caller: Caller, runId: string, request: ResumeRequest, options: IntakeOptions): Promise<RunAnswer> {
-    const { tenant, principal } = caller;
+    const { principal } = caller;
     await this.#ownRun(caller, runId);
     refuseAbove(this.#parts.ceiling, request.budgets);
     const commandId = this.#commandId(runId, 'ResumeRun', options);
-    const [commandKey, ended] = [keys.command(tenant, commandId), keys.ended(tenant, runId)];
-    const found = await this.#parts.exchange.run<Message<'RunEnded'> | typeof TAKEN>({
-      topic: TOPICS.runCommands,
-      command: this.#message('ResumeRun', caller, runId, options, { commandId, principal, budgets: request.budgets }),
-      watched: [commandKey, ended],
-      ...this.#patience(options),
-      look: (watch) => {
-        throwRefusedByRun(watch, commandKey);
-        const resumed = watch.get(commandKey, 'RunResumed');
-        if (!resumed) return undefined;
-        if (options.waitMs === 0) return TAKEN;
-        const end = watch.get(ended, 'RunEnded');
-        return end && end.data.episode >= resumed.data.episode ? end : undefined;
-      },
-      // Stored views may still be those of the episode before: only the run's own events tell.
-      ask: () => Promise.resolve(undefined),
-    });
-    return this.#answer(tenant, runId, found);
+    const data = { commandId, principal, budgets: request.budgets };
+    const command = this.#message('ResumeRun', caller, runId, options, data);
+    return this.#episode(caller, runId, options, { commandId, command, begins: 'RunResumed' });
   }
 
   /** Undoes what a run has done, keeps it, or settles what an earlier way back has left. @throws HttpProblem 403, 404, 409 */
@@ -150,29 +135,13 @@ export class RunCommands {
     { decision, calls = [] }: CompensateRequest,
     options: IntakeOptions,
   ): Promise<RunAnswer> {
-    const { tenant, principal } = caller;
-    await this.#ownRun(caller, runId);
+    const { principal } = caller;
     const commandId = this.#commandId(runId, 'CompensateRun', options);
-    const [commandKey, ended] = [keys.command(tenant, commandId), keys.ended(tenant, runId)];
     const command = this.#message('CompensateRun', caller, runId, options, { commandId, principal, decision, calls });
-    const found = await this.#parts.exchange.run<Message<'RunEnded'> | typeof TAKEN>({
-      topic: TOPICS.runCommands,
-      command,
-      watched: [commandKey, ended],
-      ...this.#patience(options),
-      look: (watch) => {
-        throwRefusedByRun(watch, commandKey);
-        const end = watch.get(ended, 'RunEnded');
-        if (decision === 'keep') return end;
-        const started = watch.get(commandKey, 'CompensationStarted');
-        if (!started) return undefined;
-        if (options.waitMs === 0) return TAKEN;
-        return end && end.data.episode >= started.data.episode ? end : undefined;
-      },
-      // As for a resume: only the run's own events tell of the round that this command began.
-      ask: () => Promise.resolve(undefined),
-    });
-    return this.#answer(tenant, runId, found);
+    // No view tells what a run that has ended was kept by.
+    if (decision === 'keep') return this.#end(caller, runId, options, { commandId, command, isIt: () => false });
+    await this.#ownRun(caller, runId);
+    return this.#episode(caller, runId, options, { commandId, command, begins: 'CompensationStarted' });
   }
 
   /** A person's hand on a run, or off it. @throws HttpProblem 403, 404, 409 */
@@ -224,6 +193,37 @@ export class RunCommands {
         const view = await views.endedRun(tenant, runId);
         return view && isIt(view) ? view : undefined;
       },
+    });
+    return this.#answer(tenant, runId, found);
+  }
+
+  /** Until the end of the episode that the command begins. */
+  async #episode(
+    { tenant }: Caller,
+    runId: string,
+    options: IntakeOptions,
+    {
+      commandId,
+      command,
+      begins,
+    }: { commandId: string; command: Message; begins: 'RunResumed' | 'CompensationStarted' },
+  ): Promise<RunAnswer> {
+    const [commandKey, ended] = [keys.command(tenant, commandId), keys.ended(tenant, runId)];
+    const found = await this.#parts.exchange.run<Message<'RunEnded'> | typeof TAKEN>({
+      topic: TOPICS.runCommands,
+      command,
+      watched: [commandKey, ended],
+      ...this.#patience(options),
+      look: (watch) => {
+        throwRefusedByRun(watch, commandKey);
+        const begun = watch.get(commandKey, begins);
+        if (!begun) return undefined;
+        if (options.waitMs === 0) return TAKEN;
+        const end = watch.get(ended, 'RunEnded');
+        return end && end.data.episode >= begun.data.episode ? end : undefined;
+      },
+      // Stored views may still be those of the episode before: only the run's own events tell.
+      ask: () => Promise.resolve(undefined),
     });
     return this.#answer(tenant, runId, found);
   }
