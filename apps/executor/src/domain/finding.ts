@@ -13,7 +13,7 @@ import {
   type ResultViews,
 } from '#contracts';
 import { derivedId, digestText } from '#kernel';
-import type { GrantedCall } from './prepared-call.ts';
+import { contextOfCall, type GrantedCall } from './prepared-call.ts';
 import { executorError, settlementOf } from './settlement.ts';
 
 /** What somebody or something found out about a call whose outcome was unknown. */
@@ -87,16 +87,8 @@ export function reconciledOf(
   pool: string,
   nowMs: number,
 ): OutgoingMessage {
-  const { granted, claims } = call;
-  const context = {
-    tenant: claims.tenant,
-    runId: claims.runId,
-    callId: claims.callId,
-    causationId: granted.id,
-    correlationId: granted.correlationId,
-    now: nowMs,
-    id: derivedId('msg', 'reconciled', claims.callId, amendment),
-  };
+  const { claims } = call;
+  const context = contextOfCall(call, nowMs, 'reconciled', amendment);
   const { by, ...rest } = finding;
   const evidence = finding.evidence.slice(0, MAX_EVIDENCE);
   const data: CallReconciled = {

@@ -1,5 +1,5 @@
 import { decodeMessage, isRead, toolName, type Message, type ToolContract } from '#contracts';
-import { digestText } from '#kernel';
+import { derivedId, digestText } from '#kernel';
 import type { GrantClaims } from '#grants';
 
 /** A call whose grant was checked: enough to record how it ended. */
@@ -45,6 +45,17 @@ export function grantedCall(granted: Message<'CallGranted'>, claims: GrantClaims
     leaseMs,
   };
 }
+
+/** Of a message about the call; the same `kind` and `own` are the same message. */
+export const contextOfCall = ({ granted, claims }: GrantedCall, nowMs: number, kind: string, ...own: number[]) => ({
+  tenant: claims.tenant,
+  runId: claims.runId,
+  callId: claims.callId,
+  causationId: granted.id,
+  correlationId: granted.correlationId,
+  now: nowMs,
+  id: derivedId('msg', kind, claims.callId, ...own),
+});
 
 /** Stored after the grant was verified: read, not verified again, because its key may be gone by now. */
 export function storedClaims(granted: Message<'CallGranted'>): GrantClaims {

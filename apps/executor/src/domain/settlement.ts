@@ -9,8 +9,8 @@ import {
   type OutgoingMessage,
   type ResultViews,
 } from '#contracts';
-import { derivedId, ERROR_CODES, type ErrorCode } from '#kernel';
-import type { GrantedCall } from './prepared-call.ts';
+import { ERROR_CODES, type ErrorCode } from '#kernel';
+import { contextOfCall, type GrantedCall } from './prepared-call.ts';
 
 /** How a call ended, as the executor that holds the right to settle it knows. */
 export interface Ending {
@@ -86,15 +86,7 @@ export function replayEnding(stored: string): Ending {
 
 export function settlementOf(call: GrantedCall, ending: Ending, pool: string, nowMs: number): OutgoingMessage {
   const { granted, claims } = call;
-  const context = {
-    tenant: claims.tenant,
-    runId: claims.runId,
-    callId: claims.callId,
-    causationId: granted.id,
-    correlationId: granted.correlationId,
-    now: nowMs,
-    id: derivedId('msg', 'settled', claims.callId),
-  };
+  const context = contextOfCall(call, nowMs, 'settled');
   const data: CallSettled = {
     settledBy: 'executor',
     status: ending.status,
