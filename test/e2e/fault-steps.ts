@@ -50,6 +50,9 @@ const OPEN = ['accepted', 'proposed', 'granted', 'asked', 'allowed'];
 
 export const newTask = (): string => `task-${randomBytes(6).toString('hex')}`;
 
+export const toolsAndStates = (run: RunView): (string | null)[][] =>
+  run.calls.map(({ tool, status, errorCode }) => [tool.split('@')[0]!, status, errorCode]);
+
 /** What a test does with the installation. `system` is asked for late, because the hooks that open it run later. */
 export function faultSteps(system: () => System) {
   const call = (tool: string, args: unknown, taskId?: string, person = 'alice') =>

@@ -2,6 +2,7 @@ import { approvalEditsSuite } from './approval-edits.suite.ts';
 import { compensationSuite } from './compensation.suite.ts';
 import { faultListSuite } from './fault-list.suite.ts';
 import { governedCallSuite } from './governed-call.suite.ts';
+import { lostAnswersSuite } from './lost-answers.suite.ts';
 import { runControlSuite } from './run-control.suite.ts';
 import type { System } from './system.ts';
 import { startWorld, type World } from './world.ts';
@@ -17,6 +18,7 @@ export function installationSuite(open: (world: World) => Promise<System>, built
     system = await open(world);
     return system;
   }, theSink);
+  lostAnswersSuite(theSystem, theSink);
   faultListSuite(theSystem, theSink);
   runControlSuite(theSystem, theSink);
   approvalEditsSuite(theSystem, theSink);
