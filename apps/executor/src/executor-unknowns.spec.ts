@@ -365,14 +365,20 @@ describe('unknown outcomes', () => {
   });
 
   describe('a late answer', () => {
-    it('G9 J9 of an owner whose call was taken over and settled as unknown decides it, by the same update', async () => {
-      let answer!: (outcome: RunOutcome) => void;
-      const slow = await start({ workers: false, run: () => new Promise((resolve) => (answer = resolve)) });
+    /** An owner whose tool has not answered yet, and whose call another one has settled as unknown. */
+    const overtaken = async () => {
+      const { promise, resolve: answer } = Promise.withResolvers<RunOutcome>();
+      const slow = await start({ workers: false, run: () => promise });
       const granted = grant({ of: tool(none) });
       await slow.deliverGrants(granted);
       await until(() => slow.attempts.length === 1);
       const living = await start();
       expect(await living.settlement(granted.callId!)).toMatchObject({ status: 'outcome_unknown' });
+      return { slow, living, granted, answer };
+    };
+
+    it('G9 J9 of an owner whose call was taken over and settled as unknown decides it, by the same update', async () => {
+      const { slow, granted, answer } = await overtaken();
       answer(answered({ id: 'late' }));
       expect(await amended(slow, granted.callId!)).toMatchObject({
         reconciledBy: 'late_answer',
@@ -383,13 +389,7 @@ describe('unknown outcomes', () => {
     });
 
     it('never overwrites: after a person has decided it is evidence alone', async () => {
-      let answer!: (outcome: RunOutcome) => void;
-      const slow = await start({ workers: false, run: () => new Promise((resolve) => (answer = resolve)) });
-      const granted = grant({ of: tool(none) });
-      await slow.deliverGrants(granted);
-      await until(() => slow.attempts.length === 1);
-      const living = await start();
-      await living.settlement(granted.callId!);
+      const { slow, living, granted, answer } = await overtaken();
       await say(living, resolve(granted, 'not_applied'));
       answer(answered({ id: 'late' }));
       await until(
@@ -406,13 +406,7 @@ describe('unknown outcomes', () => {
     });
 
     it('a failure that comes late proves nothing', async () => {
-      let answer!: (outcome: RunOutcome) => void;
-      const slow = await start({ workers: false, run: () => new Promise((resolve) => (answer = resolve)) });
-      const granted = grant({ of: tool(none) });
-      await slow.deliverGrants(granted);
-      await until(() => slow.attempts.length === 1);
-      const living = await start();
-      await living.settlement(granted.callId!);
+      const { slow, answer } = await overtaken();
       answer(failed('answered', true));
       await until(
         async () => (await one<{ n: number }>(slow, `select count(*)::int n from reconciliation_evidence`)).n,
