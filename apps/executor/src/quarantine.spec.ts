@@ -52,6 +52,16 @@ describe('a quarantined tool at the executor', () => {
     expect(sent).toBe(0);
   });
 
+  it('released, it runs, though the list that is known here still names it', async () => {
+    quarantined = () => [{ tenant: grant({ of: of() }).tenant, tool: 'desk.create_ticket', version: '1.0.0' }];
+    await executor.deliver(grantedTopic('default'), grant({ of: of() }));
+    expect(sent).toBe(0);
+    quarantined = () => [];
+    await executor.deliver(grantedTopic('default'), grant({ of: of() }));
+    await until(() => executor.published.find((p) => p.message.type === 'CallSettled'));
+    expect(sent).toBe(1);
+  });
+
   it('G13 while the list cannot be read the call is held, and runs when it can', async () => {
     const granted = grant({ of: of() });
     quarantined = () => {

@@ -1,3 +1,4 @@
+import { message, returnedTopic } from '#contracts';
 import { until, type ServiceHarness } from '../../../libs/runtime/testing/service-harness.ts';
 import { askContract, callProposed, decideApproval, ofType, openPolicy } from '../testing/policy-fixture.ts';
 
@@ -42,4 +43,25 @@ describe('a quarantined tool at policy', () => {
     expect(ofType(published, 'ApprovalRefused')[0]!.data.code).toBe('APPROVAL_MISMATCH');
     expect(ofType(published, 'CallSettled')[0]!.data.error!.message).toBe('The tool is quarantined.');
   });
+});
+
+it('G9 a pool that hears of a quarantine first is not granted the call once more: it is denied by the list of now', async () => {
+  let late: readonly object[] = [];
+  const unpolled = await openPolicy({ quarantined: () => late });
+  try {
+    await unpolled.deliver('call.proposed', callProposed());
+    const { callId, runId, tenant } = ofType(unpolled.take(), 'CallGranted')[0]!;
+    late = [{ tenant, tool: 'tickets.create', version: '' }];
+    const returned = message(
+      'GrantReturned',
+      { tenant, runId: runId!, callId: callId!, now: Date.now() },
+      { decisionNo: 1, reason: 'CONTRACT_CHANGED' },
+    );
+    await unpolled.deliver(returnedTopic('default'), returned);
+    const published = unpolled.take();
+    expect(ofType(published, 'CallGranted')).toEqual([]);
+    expect(ofType(published, 'CallSettled')[0]!.data.error!.message).toBe('The tool is quarantined.');
+  } finally {
+    await unpolled.close();
+  }
 });

@@ -48,4 +48,18 @@ describe('the quarantined tools in memory', () => {
     await quarantine.ready();
     expect(quarantine.has('acme', 'desk.look@1.0.0')).toBe(false);
   });
+
+  it('Q3 renewed, it is a list that was asked for afterwards, also while another is being read', async () => {
+    const { promise, resolve } = Promise.withResolvers<readonly QuarantinedTool[]>();
+    answer = () => promise;
+    const first = quarantine.ready();
+    const renewed = quarantine.renew();
+    answer = () => Promise.resolve([]);
+    resolve([{ tenant: 'acme', tool: 'desk.look', version: '' }]);
+    await first;
+    expect(quarantine.has('acme', 'desk.look@1.0.0')).toBe(true);
+    await renewed;
+    expect(quarantine.has('acme', 'desk.look@1.0.0')).toBe(false);
+    expect(reads).toBe(2);
+  });
 });

@@ -20,18 +20,25 @@ export interface QuarantinedTool {
 export interface QuarantineList {
   /** Resolves when the list is young enough to be believed. @throws InfrastructureError when it cannot be read (G13) */
   ready(): void | Promise<void>;
+  /**
+   * For a doubt about one call: resolves when a list was read that was asked for after this.
+   * @throws InfrastructureError when it cannot be read (G13)
+   */
+  renew(): void | Promise<void>;
   /** By the list as it is known. @param tool ns.name@version */
   has(tenant: string, tool: string): boolean;
 }
 
 /** For where nothing is quarantined. */
-export const nothingQuarantined: QuarantineList = { ready: () => undefined, has: () => false };
+export const nothingQuarantined: QuarantineList = { ready: () => undefined, renew: () => undefined, has: () => false };
 
 /**
  * The quarantined tools of all tenants, as the registry names them.
  * Q1 no call waits for a question of its own: the list is read every POLL_MS, beside the calls;
  * Q2 a list older than TRUST_MS is not believed: who needs it waits for a new one, and where the registry is away that
- *    fails, so that the work is held and nothing is granted or sent (G13).
+ *    fails, so that the work is held and nothing is granted or sent (G13);
+ * Q3 two services whose lists differ do not hand a call to and fro: who gives a grant back looks anew before, and who gets
+ *    it back looks anew before it judges again.
  */
 export class Quarantine implements QuarantineList {
   readonly #source: QuarantineSource;
@@ -49,6 +56,11 @@ export class Quarantine implements QuarantineList {
 
   ready(): void | Promise<void> {
     if (this.#now() - this.#readAt > TRUST_MS) return this.#read();
+  }
+
+  async renew(): Promise<void> {
+    await this.#reading?.catch(() => undefined); // it may have been asked before
+    await this.#read();
   }
 
   has(tenant: string, tool: string): boolean {

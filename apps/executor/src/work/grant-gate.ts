@@ -42,7 +42,10 @@ export class GrantGate {
     if (wrong !== null) return { kind: 'refused', message: `The grant is not for this call: ${wrong} differs`, claims };
     const { quarantine } = this.#options;
     await quarantine.ready();
-    if (quarantine.has(claims.tenant, claims.tool)) return { kind: 'returned', reason: 'CONTRACT_CHANGED' };
+    if (quarantine.has(claims.tenant, claims.tool)) {
+      await quarantine.renew();
+      if (quarantine.has(claims.tenant, claims.tool)) return { kind: 'returned', reason: 'CONTRACT_CHANGED' };
+    }
     return this.prepare(granted, claims);
   }
 

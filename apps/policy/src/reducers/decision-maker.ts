@@ -74,6 +74,11 @@ export class DecisionMaker {
     return (digest) => contracts.peek(digest) ?? null;
   }
 
+  /** A pool that gave a grant back may have heard of a quarantine first. @throws InfrastructureError when the registry is away */
+  async renewQuarantine(): Promise<void> {
+    await this.#options.quarantine.renew();
+  }
+
   /** Checkers of arguments by contract digest; without those that nobody can read. @throws InfrastructureError when the registry is away */
   async inputsOf(calls: readonly ContractNamed[]): Promise<ReadonlyMap<string, CheckInput>> {
     const { contracts } = this.#options;

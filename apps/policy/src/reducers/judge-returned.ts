@@ -36,6 +36,7 @@ export function judgeReturned({
     }
     for (const callId of stored.keys()) if (!latest.has(callId)) stored.delete(callId);
     if (stored.size === 0) return;
+    if ([...latest.values()].some(({ reason }) => reason === 'CONTRACT_CHANGED')) await maker.renewQuarantine();
     const contracts = await maker.contractsOf([...stored.values()].map(({ proposal }) => proposal.call));
     const staged = await database.transaction(async (tx) => {
       const approvals = await usedApprovals(tx, stored.values());
