@@ -52,6 +52,18 @@ describe('a quarantined tool at the executor', () => {
     expect(sent).toBe(0);
   });
 
+  it('of a suspended tenant every grant is given back, and nothing is sent; another tenant’s runs', async () => {
+    const granted = grant({ of: of() });
+    quarantined = () => [{ tenant: granted.tenant, tool: '*', version: '' }];
+    await executor.deliver(grantedTopic('default'), granted);
+    expect(executor.published.at(-1)!.message.type).toBe('GrantReturned');
+    expect(sent).toBe(0);
+    quarantined = () => [{ tenant: 'another', tool: '*', version: '' }];
+    await executor.deliver(grantedTopic('default'), grant({ of: of() }));
+    await until(() => executor.published.find((p) => p.message.type === 'CallSettled'));
+    expect(sent).toBe(1);
+  });
+
   it('released, it runs, though the list that is known here still names it', async () => {
     quarantined = () => [{ tenant: grant({ of: of() }).tenant, tool: 'desk.create_ticket', version: '1.0.0' }];
     await executor.deliver(grantedTopic('default'), grant({ of: of() }));

@@ -18,6 +18,12 @@ export const gatewaySettings = {
     .describe(
       'YAML list of {keySha256, tenant, principal, kind, roles, scopes, expiresAt, revoked}: the credentials that are accepted; read again when it changes',
     ),
+  COUNTERSIGN_SUSPENDED_TENANTS: z
+    .string()
+    .optional()
+    .describe(
+      'file with one tenant a line ("#" begins a comment): their requests for new work are refused, nothing is granted or sent for them, their approvals are void and their runs stand still until the line is gone; read again when it changes; the same for all gateways',
+    ),
   COUNTERSIGN_MAX_BUDGETS: z
     .string()
     .default('{}')

@@ -15,6 +15,7 @@ import { RunProgressReader } from './adapters/run-progress-reader.ts';
 import { RunStreams } from './adapters/run-streams.ts';
 import { RunViews } from './adapters/run-views.ts';
 import { StreamSweeper } from './adapters/stream-sweeper.worker.ts';
+import { readSuspendedTenants } from './adapters/suspended-tenants.ts';
 import { StandingDesk } from './adapters/standing-desk.ts';
 import { ToolCatalogue } from './adapters/tool-catalogue.ts';
 import { toolChangeOutlet } from './adapters/tool-change-outlet.ts';
@@ -52,6 +53,8 @@ export interface GatewayDoorOptions {
   readonly reviews?: boolean;
 }
 
+const NOBODY: ReadonlySet<string> = new Set();
+
 const value = (provide: symbol, useValue: unknown): Provider => ({ provide, useValue });
 
 export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor<typeof gatewaySettings> {
@@ -71,6 +74,18 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
               count: (keys) => keys.size,
               log,
             });
+      const suspendedFile = settings.COUNTERSIGN_SUSPENDED_TENANTS;
+      const suspensions =
+        suspendedFile === undefined
+          ? null
+          : await WatchedFile.open({
+              file: suspendedFile,
+              what: 'the suspended tenants',
+              read: readSuspendedTenants,
+              count: (tenants) => tenants.size,
+              log,
+            });
+      const suspended = (): ReadonlySet<string> => suspensions?.current ?? NOBODY;
       checkAccessSettings(settings.COUNTERSIGN_DEV, settings.COUNTERSIGN_HTTP_HOST, keyFile !== null);
       const rate = new RateLimit(settings.COUNTERSIGN_GATEWAY_RATE_PER_S, settings.COUNTERSIGN_GATEWAY_RATE_BURST);
       const changes = toolChangeOutlet(outbox, clock, (staged) => outbox.emit(staged));
@@ -107,8 +122,13 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
       const maxBytes = settings.COUNTERSIGN_GATEWAY_MAX_BODY_BYTES;
       return {
         consumers: gatewayConsumers(watchers, streams, settings.COUNTERSIGN_POOLS, instance),
-        reads: gatewayReads(store, shelf),
-        workers: [new RegistryChanges(shelf, tools, log), new StreamSweeper(streams), ...(keyFile ? [keyFile] : [])],
+        reads: gatewayReads(store, shelf, suspended),
+        workers: [
+          new RegistryChanges(shelf, tools, log),
+          new StreamSweeper(streams),
+          ...(keyFile ? [keyFile] : []),
+          ...(suspensions ? [suspensions] : []),
+        ],
         controllers: [
           RunsController,
           RunEventsController,
@@ -132,6 +152,7 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
               dev: settings.COUNTERSIGN_DEV,
               keys: { find: (keySha256) => keyFile?.current.get(keySha256) },
               rate,
+              isSuspended: (tenant) => suspended().has(tenant),
             }),
           ),
           value(tokens.INTAKE, new GatewayIntake(intake)),

@@ -1,10 +1,10 @@
 import type { PublishedContract } from '#contracts';
 import { CountersignError } from '#kernel';
-import type { ContractStore, QuarantinedTool, ToolShelf } from '#registry';
+import { ALL_TOOLS, type ContractStore, type QuarantinedTool, type ToolShelf } from '#registry';
 import type { ReadPort } from '#runtime';
 
 /** What other services may ask the gateway. */
-export function gatewayReads(store: ContractStore, shelf: ToolShelf): ReadPort {
+export function gatewayReads(store: ContractStore, shelf: ToolShelf, suspended: () => ReadonlySet<string>): ReadPort {
   return {
     /** Installation-wide: who knows a digest was given it. */
     contract: async ({ digest }: { digest: string }): Promise<PublishedContract | null> =>
@@ -12,8 +12,11 @@ export function gatewayReads(store: ContractStore, shelf: ToolShelf): ReadPort {
     /** The live tools of a tenant. */
     tools: async ({ tenant }: { tenant: string }): Promise<PublishedContract[]> =>
       (await store.list(text(tenant, 'tenant'))).filter(({ standing }) => standing !== 'quarantined'),
-    /** Of all tenants: what policy grants no more and no executor sends. */
-    quarantined: (): Promise<QuarantinedTool[]> => shelf.quarantined(),
+    /** Of all tenants: what policy grants no more and no executor sends; of a suspended tenant, everything. */
+    quarantined: async (): Promise<QuarantinedTool[]> => [
+      ...(await shelf.quarantined()),
+      ...[...suspended()].map((tenant) => ({ tenant, tool: ALL_TOOLS, version: '' })),
+    ],
   };
 }
 

@@ -1,4 +1,4 @@
-import { ContractCache } from '#registry';
+import { ContractCache, Quarantine } from '#registry';
 import { defineDoor, WatchedFile } from '#runtime';
 import { Shelf } from './adapters/contract.shelf.ts';
 import { findRun } from './adapters/find-run.query.ts';
@@ -32,12 +32,14 @@ export const orchestratorDoor = defineDoor({
         : null;
     const source = file ?? { current: 'budgets' in setting ? setting.budgets : {} };
     const slices = new TenantSlices(database, source, instance);
-    const reducer = new RunReducer({ database, outbox, shelf, slices, clock, log });
+    const suspensions = new Quarantine(reads);
+    const reducer = new RunReducer({ database, outbox, shelf, slices, suspensions, clock, log });
     return {
       consumers: orchestratorConsumers(reducer, settings.COUNTERSIGN_POOLS),
       workers: [
         new RunTimers(reducer, log, settings.COUNTERSIGN_ORCHESTRATOR_SWEEP_MS),
         slices,
+        suspensions,
         ...(file ? [file] : []),
       ],
       reads: {

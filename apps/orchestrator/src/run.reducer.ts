@@ -30,6 +30,8 @@ export interface ReducerParts {
   readonly outbox: Outbox;
   readonly shelf: Shelf;
   readonly slices: TenantSlices;
+  /** By the list as it is known. */
+  readonly suspensions: { readonly suspended: ReadonlySet<string> };
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -64,10 +66,10 @@ export class RunReducer {
   /** Handles runs whose timer is due; answers whether there may be more. */
   async wake(): Promise<boolean> {
     let count = 0;
-    await this.#rounds(async (tx, { contracts, tenants }) => {
+    await this.#rounds(async (tx, { contracts, tenants, suspended }) => {
       const { runs, now } = await claimDueRuns(tx, WAKE_LIMIT);
       count = runs.length;
-      const woken = runs.flatMap((run) => this.#decideWoken(run, { now, contracts, tenants }));
+      const woken = runs.flatMap((run) => this.#decideWoken(run, { now, contracts, tenants, suspended }));
       return count === 0 ? null : this.#save(tx, merge(woken));
     });
     return count === WAKE_LIMIT;
@@ -87,14 +89,14 @@ export class RunReducer {
   }
 
   async #rounds(work: (tx: Tx, known: Known) => Promise<Saved | null>): Promise<void> {
-    const { database, outbox, shelf, slices } = this.#parts;
+    const { database, outbox, shelf, slices, suspensions } = this.#parts;
     let contracts = shelf.readable;
     let raced = false;
     const missing = new Set<string>();
     const exhausted = new Set<string>();
     for (let round = 0; round < MAX_ROUNDS; round++) {
       try {
-        const known = { contracts, raced, tenants: slices.room(exhausted) };
+        const known = { contracts, raced, tenants: slices.room(exhausted), suspended: suspensions.suspended };
         const saved = await database.transaction((tx) => work(tx, known));
         if (!saved) return;
         slices.used(saved.charges);
@@ -172,7 +174,7 @@ const merge = (parts: readonly Decided[]): Changes => ({
 
 type Changes = Omit<Decided, 'after'>;
 
-interface Known extends Pick<Env, 'contracts' | 'tenants'> {
+interface Known extends Pick<Env, 'contracts' | 'tenants' | 'suspended'> {
   readonly raced: boolean;
 }
 

@@ -11,6 +11,7 @@ import { policyConsumers } from './policy.handlers.ts';
 import { DecisionMaker } from './reducers/decision-maker.ts';
 import { ExpireApprovals } from './reducers/expire-approvals.worker.ts';
 import { RejudgePending } from './reducers/rejudge-pending.worker.ts';
+import { VoidSuspended } from './reducers/void-suspended.worker.ts';
 
 /** For whoever checks a workspace before a service reads it. */
 export { checkPolicies, readPolicyFiles } from './adapters/read-policies.ts';
@@ -39,6 +40,7 @@ export const policyDoor = defineDoor({
       workers: [
         quarantine,
         new RejudgePending(parts),
+        new VoidSuspended(parts, settings.COUNTERSIGN_APPROVAL_SWEEP_MS),
         new ExpireApprovals(parts, settings.COUNTERSIGN_APPROVAL_SWEEP_MS),
       ],
       reads: {

@@ -8,10 +8,13 @@ interface QuarantineSource {
   read<T>(service: 'gateway', question: string, args: object): Promise<T>;
 }
 
+/** In the place of a tool: the whole tenant is suspended. */
+export const ALL_TOOLS = '*';
+
 /** `version` '' = all versions. */
 export interface QuarantinedTool {
   readonly tenant: string;
-  /** ns.name */
+  /** ns.name, or ALL_TOOLS */
   readonly tool: string;
   readonly version: string;
 }
@@ -27,13 +30,20 @@ export interface QuarantineList {
   renew(): void | Promise<void>;
   /** By the list as it is known. @param tool ns.name@version */
   has(tenant: string, tool: string): boolean;
+  /** By the list as it is known: the tenants whose work stands still, every tool of theirs included. */
+  readonly suspended: ReadonlySet<string>;
 }
 
 /** For where nothing is quarantined. */
-export const nothingQuarantined: QuarantineList = { ready: () => undefined, renew: () => undefined, has: () => false };
+export const nothingQuarantined: QuarantineList = {
+  ready: () => undefined,
+  renew: () => undefined,
+  has: () => false,
+  suspended: new Set(),
+};
 
 /**
- * The quarantined tools of all tenants, as the registry names them.
+ * The quarantined tools of all tenants, as the registry names them, and the suspended tenants.
  * Q1 no call waits for a question of its own: the list is read every POLL_MS, beside the calls;
  * Q2 a list older than TRUST_MS is not believed: who needs it waits for a new one, and where the registry is away that
  *    fails, so that the work is held and nothing is granted or sent (G13);
@@ -44,6 +54,7 @@ export class Quarantine implements QuarantineList {
   readonly #source: QuarantineSource;
   readonly #now: () => number;
   #tools: ReadonlySet<string> = new Set();
+  #suspended: ReadonlySet<string> = new Set();
   #readAt = -Infinity;
   #reading: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -64,8 +75,13 @@ export class Quarantine implements QuarantineList {
   }
 
   has(tenant: string, tool: string): boolean {
+    if (this.#suspended.has(tenant)) return true;
     if (this.#tools.size === 0) return false;
     return this.#tools.has(`${tenant} ${tool}`) || this.#tools.has(`${tenant} ${tool.slice(0, tool.indexOf('@'))}@`);
+  }
+
+  get suspended(): ReadonlySet<string> {
+    return this.#suspended;
   }
 
   start(): void {
@@ -88,7 +104,9 @@ export class Quarantine implements QuarantineList {
   async #load(): Promise<void> {
     const askedAt = this.#now();
     const list = await this.#source.read<readonly QuarantinedTool[]>('gateway', 'quarantined', {});
-    this.#tools = new Set(list.map(({ tenant, tool, version }) => `${tenant} ${tool}@${version}`));
+    const tools = list.filter(({ tool }) => tool !== ALL_TOOLS);
+    this.#tools = new Set(tools.map(({ tenant, tool, version }) => `${tenant} ${tool}@${version}`));
+    this.#suspended = new Set(list.filter(({ tool }) => tool === ALL_TOOLS).map(({ tenant }) => tenant));
     this.#readAt = askedAt;
   }
 }

@@ -15,7 +15,7 @@ export function refuseQuarantined(runner: ToolRunner, quarantine: Pick<Quarantin
         noEffect: true,
         error: {
           code: 'PERMISSION_DENIED',
-          message: 'the tool was quarantined before the call was sent',
+          message: 'the tool was quarantined, or the tenant suspended, before the call was sent',
           retryable: false,
           retryAfterMs: null,
           requiresApproval: false,

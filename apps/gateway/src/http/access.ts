@@ -15,6 +15,7 @@ export interface AccessOptions {
   /** By the SHA-256 of a key. */
   readonly keys: { find(keySha256: string): ApiKey | undefined };
   readonly rate?: RateLimit;
+  readonly isSuspended?: (tenant: string) => boolean;
   /** Epoch milliseconds. */
   readonly now?: () => number;
 }
@@ -32,7 +33,7 @@ export class Access {
 
   /**
    * The caller, who has at least one of the roles.
-   * @throws HttpProblem 401 (no, unknown, expired or revoked credential), 403 (no such role or scope), 429, 421 (dev mode, and the Host is not this machine)
+   * @throws HttpProblem 401 (no, unknown, expired or revoked credential), 403 (no such role or scope; tenant suspended), 429, 421 (dev mode, and the Host is not this machine)
    */
   require(request: Asking, ...roles: readonly string[]): Caller {
     const caller = this.identify(request);
@@ -47,6 +48,7 @@ export class Access {
     const { caller, bucket } = this.#known(request);
     this.#options.rate?.take(bucket);
     const verb = verbOf(request);
+    if (verb !== 'read' && !onlyEnds(request) && this.#options.isSuspended?.(caller.tenant) === true) throw suspended();
     if (caller.scope?.verbs?.includes(verb) === false) {
       throw new HttpProblem(
         403,
@@ -106,6 +108,17 @@ function verbOf({ method = 'GET', url = '' }: Asking): Verb {
   if (method === 'GET' || method === 'HEAD') return 'read';
   return /^\/v1\/(?:approvals|standing-grants|tool-reviews)(?:[/?]|$)(?!.*\/withdraw$)/.test(url) ? 'approve' : 'act';
 }
+
+/** What stops work, or says what became of it, is open to a suspended tenant. */
+const onlyEnds = ({ url = '' }: Asking): boolean =>
+  /^\/v1\/[^?]*\/(?:cancel|pause|withdraw|revoke|resolve)(?:\?|$)/.test(url);
+
+const suspended = (): HttpProblem =>
+  new HttpProblem(
+    403,
+    'PERMISSION_DENIED',
+    'The tenant is suspended: nothing new is begun. Reading, cancelling, pausing, withdrawing and resolving go on; ask the operator of the installation to lift it',
+  );
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

@@ -22,11 +22,14 @@ import type { Advanced, Emission, Env, Input } from './saga.types.ts';
  * S4 batches do not wait for each other.
  * S6 a call with dependsOn waits for exactly those calls, whatever their batch, and ends as DEPENDENCY_FAILED when one of
  *    them did not succeed; it neither keeps the order S1–S3 nor holds back those that do.
+ * S7 while its tenant is suspended a run begins nothing and its clock stands still; what is out comes to its end. Timers
+ *    look after it: once the suspension is lifted it goes on by itself.
  * S5 a limit that is passed lets what was admitted come to its end, and nothing new begin (L1–L5 in limits.ts).
  */
 export function advance(run: Run, input: Input, env: Env): Advanced {
   const { phase } = run.state;
   if (phase.name === 'ended' || phase.name === 'asking') return { run, out: [] };
+  if (env.suspended?.has(run.definition.tenant) === true && !isEnding(run)) return { run, out: [] };
   if (phase.name === 'compensating') return goBack(run, input, env);
   const released = stopIfPassed(release(run, input, env));
   if (!released.run.state.calls.every(isSettled)) return released;
@@ -34,6 +37,10 @@ export function advance(run: Run, input: Input, env: Env): Advanced {
   const back = next.run.state.phase.name === 'compensating' ? goBack(next.run, input, env) : { run: next.run, out: [] };
   return { run: back.run, out: [...released.out, ...next.out, ...back.out] };
 }
+
+/** Nothing is begun any more. */
+const isEnding = ({ state: { phase, calls } }: Run): boolean =>
+  phase.name === 'closing' || (phase.name === 'finishing' && calls.every(isSettled));
 
 function stopIfPassed(advanced: Advanced): Advanced {
   const { run, out } = advanced;

@@ -88,6 +88,8 @@ export interface Env {
   /** Epoch milliseconds. */
   readonly now: number;
   readonly contracts: ContractShelf;
+  /** Tenants whose runs stand still. */
+  readonly suspended?: ReadonlySet<string> | undefined;
   /** Absent: no tenant has a limit. */
   readonly tenants?: TenantRoom | undefined;
   /** What the run had charged before this step. */

@@ -18,7 +18,7 @@ export const MAX_HOLD_MS = 7 * 86_400_000;
 export function tickClock(run: Run, now: number): WallClock {
   const { clock, calls, phase, control } = run.state;
   if (phase.name === 'asking' || phase.name === 'compensating') return clock;
-  if (control || waitsForPerson(calls)) {
+  if (control || waitsForPerson(calls) || standsStill(run)) {
     return clock.since === null ? clock : { leftMs: clock.leftMs - (now - clock.since), since: null };
   }
   return clock.since === null ? { ...clock, since: now } : clock;
@@ -56,11 +56,31 @@ export function undoDeadline(call: OutCall): number {
   return from + call.timeoutMs + UNDO_PATIENCE_MS;
 }
 
+/** Nothing is out and something could begin: only the suspension of its tenant keeps it (S7), and no message tells the end of that. */
+function standsStill(run: Run): boolean {
+  const { phase, calls, control } = run.state;
+  if (control || calls.some(isOut)) return false;
+  switch (phase.name) {
+    case 'awaiting_calls':
+      return true;
+    case 'open':
+    case 'finishing':
+      return calls.some((call) => call.state === 'held');
+    case 'compensating':
+      return !isSeeking(run);
+    case 'awaiting_model':
+    case 'asking':
+    case 'closing':
+    case 'ended':
+      return false;
+  }
+}
+
 function firstDriveMs(run: Run): number | null {
   const { phase, calls } = run.state;
   if (phase.name === 'ended') return null;
   if (phase.name === 'awaiting_model') return DRIVE_MS.model;
-  if (!calls.some(isOut)) return null;
+  if (!calls.some(isOut)) return standsStill(run) ? DRIVE_MS.calls : null;
   return waitsForPerson(calls) ? DRIVE_MS.person : DRIVE_MS.calls;
 }
 

@@ -87,6 +87,18 @@ export async function lockDueApprovals(tx: Tx, limit: number): Promise<Approval[
 }
 
 /** Waiting approvals that another policy asked for before then (epoch milliseconds), oldest ids first. */
+/** What waits for a person in these tenants. */
+export async function pendingOf(sql: Sql, tenants: readonly string[], limit: number): Promise<Approval[]> {
+  const rows = await sql.query<ApprovalRow>({
+    name: 'pending-of-tenants',
+    text: `select ${APPROVAL_COLUMNS} from approval
+            where status = 'pending' and expires_at > now() and tenant = any($1)
+            order by approval_id limit $2`,
+    values: [tenants, limit],
+  });
+  return rows.map(approvalOf);
+}
+
 export async function pendingUnderOther(
   sql: Sql,
   policyDigest: string,

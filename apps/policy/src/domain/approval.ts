@@ -19,7 +19,7 @@ import type { Proposal } from './decision.ts';
  * | pending           | EditApproval                     | superseded: another call is asked about instead      |
  * | pending           | expiry                           | expired                                              |
  * | pending           | WithdrawCall, WithdrawApproval   | withdrawn                                            |
- * | pending, approved | another policy                   | superseded                                           |
+ * | pending, approved | another policy, tenant suspended | superseded                                           |
  * | approved          | its grant came back after expiry | expired                                              |
  * | approved          | the pool's settlement            | consumed (a projection: the journal holds the truth) |
  *

@@ -13,6 +13,7 @@ import type { ErrorCode } from '#kernel';
  * | asked           | expiry                               | refused expired APPROVAL_EXPIRED (same row)    |
  * | asked           | WithdrawCall, WithdrawApproval       | refused cancelled CANCELLED (same row)         |
  * | asked           | another policy is in force           | superseded (same row) + row n+1, judged again  |
+ * | asked           | its tenant is suspended              | superseded (same row) + row n+1: refused denied |
  * | granted n       | GrantReturned n                      | row n+1: granted · asked · refused             |
  * | granted n, over | CallProposed again, still allowed    | row n+1: granted                               |
  *

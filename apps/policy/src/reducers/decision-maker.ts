@@ -45,6 +45,12 @@ const QUARANTINED: Verdict = {
   message: 'The tool is quarantined.',
 };
 
+const SUSPENDED: Verdict = {
+  kind: 'deny',
+  reasons: ['tenant:suspended'],
+  message: 'The tenant is suspended.',
+};
+
 type ContractNamed = Pick<CallProposed, 'contractDigest'> & Partial<Pick<CallProposed, 'undoes'>>;
 
 /** Joins the pure decisions with Cedar, the contracts and the signing key. */
@@ -79,6 +85,11 @@ export class DecisionMaker {
     await this.#options.quarantine.renew();
   }
 
+  /** By the list as it is known. */
+  get suspended(): ReadonlySet<string> {
+    return this.#options.quarantine.suspended;
+  }
+
   /** Checkers of arguments by contract digest; without those that nobody can read. @throws InfrastructureError when the registry is away */
   async inputsOf(calls: readonly ContractNamed[]): Promise<ReadonlyMap<string, CheckInput>> {
     const { contracts } = this.#options;
@@ -89,6 +100,7 @@ export class DecisionMaker {
 
   judge(proposal: Proposal, contracts: KnownContracts): Verdict {
     const { tenant, call, runId } = proposal;
+    if (this.suspended.has(tenant)) return SUSPENDED;
     if (this.#options.quarantine.has(tenant, call.tool)) return QUARANTINED;
     const { undoes } = call;
     const undone = undoes && runIdOfCall(undoes.callId) === runId ? contracts(undoes.contractDigest) : null;

@@ -2,6 +2,7 @@ import { errorFields, type Worker } from '#runtime';
 import { approvalsById, pendingUnderOther } from '../adapters/approval.repository.ts';
 import { endAsked, latestDecisions } from '../adapters/decision.repository.ts';
 import { fromVerdict } from '../domain/decide.ts';
+import type { Approval } from '../domain/approval.ts';
 import type { Decision } from '../domain/decision.ts';
 import type { PolicyParts } from './policy-parts.ts';
 import { writeDrafts, type DraftToWrite } from './write-drafts.ts';
@@ -53,8 +54,18 @@ export class RejudgePending implements Worker {
  * @param before epoch milliseconds
  * @returns how many were judged again
  */
-export async function rejudgePending({ maker, database, outbox, clock }: PolicyParts, before: number): Promise<number> {
-  const seen = await pendingUnderOther(database, maker.policyDigest, before, LIMIT);
+export async function rejudgePending(parts: PolicyParts, before: number): Promise<number> {
+  return rejudge(parts, await pendingUnderOther(parts.database, parts.maker.policyDigest, before, LIMIT));
+}
+
+/**
+ * Judges anew what waits for a person; what took its place, and what somebody decides meanwhile, is left alone.
+ * @returns how many were seen
+ */
+export async function rejudge(
+  { maker, database, outbox, clock }: PolicyParts,
+  seen: readonly Approval[],
+): Promise<number> {
   if (seen.length === 0) return 0;
   const callIds = seen.map(({ callId }) => callId);
   const calls = [...(await latestDecisions(database, callIds)).values()].map(({ proposal }) => proposal.call);
