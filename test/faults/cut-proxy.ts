@@ -76,6 +76,7 @@ export async function startCutProxy(databaseUrl: string): Promise<CutProxy> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = new URL(databaseUrl);
+  url.searchParams.delete('host'); // a socket would pass us by
   url.hostname = '127.0.0.1';
   url.port = String((server.address() as net.AddressInfo).port);
   return {

@@ -25,6 +25,17 @@ const alive = (pid: number): boolean => {
   }
 };
 
+async function reachedOver(url: string): Promise<string> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ via: string }>(`select coalesce(host(inet_server_addr()), 'socket') as via`);
+    return rows[0]!.via;
+  } finally {
+    await client.end();
+  }
+}
+
 describe('the embedded PostgreSQL', () => {
   let directory: string;
   beforeEach(() => {
@@ -43,6 +54,23 @@ describe('the embedded PostgreSQL', () => {
       await first.stop();
     }
     expect(alive(first.pid)).toBe(false);
+  });
+
+  it('is reached over its socket, over loopback without it, and by loopback alone where the path is too long (E3)', async () => {
+    const deep = path.join(directory, 'd'.repeat(90));
+    const [short, long] = await Promise.all([
+      startEmbeddedPostgres({ directory: path.join(directory, 'short') }),
+      startEmbeddedPostgres({ directory: deep }),
+    ]);
+    try {
+      const plain = new URL(short.url('postgres'));
+      plain.searchParams.delete('host');
+      expect(await reachedOver(short.url('postgres'))).toBe('socket');
+      expect(await reachedOver(plain.href)).toBe('127.0.0.1');
+      expect(await reachedOver(long.url('postgres'))).toBe('127.0.0.1');
+    } finally {
+      await Promise.all([short.stop(), long.stop()]);
+    }
   });
 
   it('started by root below a folder of root alone, it keeps its data where its account can walk', async () => {

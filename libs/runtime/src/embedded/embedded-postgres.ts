@@ -13,13 +13,16 @@ import { postgresBinaries, reachableByOthers } from './postgres-binaries.ts';
  * A real PostgreSQL of our own on loopback, its data kept between starts.
  * E1 one living process of ours per data directory (`owner.json`); a second start says so at once.
  * E2 an orphan postmaster (its owner was killed) is stopped before the new one starts.
- * E3 it runs in a process group of its own and is stopped by `stop`, after the services drained.
+ * E3 it is reached over a Unix socket in its directory, which costs a sixth less CPU a call than loopback; over loopback by
+ *    clients that know only a host and a port, and where the path is too long for a socket.
+ * E4 it runs in a process group of its own and is stopped by `stop`, after the services drained.
  */
 export interface EmbeddedPostgres {
   readonly pid: number;
   readonly port: number;
   /** Where the data is: the one asked for, or the one that the server's account can reach. */
   readonly directory: string;
+  /** Names loopback, and the socket in `?host=`: drivers and psql prefer it. */
   url(database: string): string;
   stop(): Promise<void>;
 }
@@ -35,6 +38,8 @@ export interface EmbeddedPostgresOptions {
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 20_000;
+/** Of a socket's whole path, with the name that PostgreSQL gives it. */
+const SOCKET_PATH_BYTES = 100;
 
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const account = process.getuid?.() === 0 ? serverAccount() : undefined;
@@ -48,6 +53,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     await stopOrphan(data);
     const password = await initialize(run, directory, data);
     const port = options.port ?? (await freePort());
+    const socket = Buffer.byteLength(path.join(directory, `.s.PGSQL.${port}`)) <= SOCKET_PATH_BYTES;
     const child = run.start('postgres', [
       '-D',
       data,
@@ -55,12 +61,13 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       String(port),
       ...Object.entries({
         listen_addresses: '127.0.0.1',
-        unix_socket_directories: '',
+        unix_socket_directories: socket ? directory : '',
         max_connections: '200',
         ...options.settings,
       }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ]);
-    const url = (database: string): string => `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`;
+    const url = (database: string): string =>
+      `postgresql://postgres:${password}@127.0.0.1:${port}/${database}${socket ? `?host=${encodeURIComponent(directory)}` : ''}`;
     await untilReady(child, url('postgres'), run.logFile);
     child.unref(); // our process may end by itself; `stop` ends the server
     return { pid: child.pid!, port, directory, url, stop: () => stop(child, directory) };
