@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { CountersignError } from '#kernel';
+import { alive, claimDirectory, releaseDirectory } from './directory-owner.ts';
 import { makeFolder } from './make-folder.ts';
 import { postgresBinaries, reachableByOthers } from './postgres-binaries.ts';
 
@@ -238,62 +239,6 @@ async function gone(pid: number): Promise<void> {
     }
     await delay(20);
   }
-}
-
-function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-  try {
-    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8')); // a zombie is dead
-  } catch {
-    return process.platform !== 'linux';
-  }
-}
-
-const ownerFile = (directory: string): string => path.join(directory, 'owner.json');
-/** When the process with this pid began, so that a recycled pid is not taken for the owner. */
-function startedAt(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  } catch {
-    return '';
-  }
-}
-
-function claimDirectory(directory: string): void {
-  const mine = JSON.stringify({ pid: process.pid, startedAt: startedAt(process.pid) });
-  for (let attempt = 0; attempt < 2; attempt++) {
-    try {
-      writeFileSync(ownerFile(directory), mine, { flag: 'wx' });
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    const owner = readOwner(directory);
-    if (owner && alive(owner.pid) && owner.startedAt === startedAt(owner.pid)) {
-      throw new CountersignError(
-        'INVALID_ARGS',
-        `The data directory ${directory} is in use by process ${owner.pid}. Stop it first, or choose another one with COUNTERSIGN_DATA_DIR.`,
-      );
-    }
-    rmSync(ownerFile(directory), { force: true });
-  }
-}
-
-function readOwner(directory: string): { pid: number; startedAt: string } | undefined {
-  try {
-    return JSON.parse(readFileSync(ownerFile(directory), 'utf8')) as { pid: number; startedAt: string };
-  } catch {
-    return undefined;
-  }
-}
-
-function releaseDirectory(directory: string): void {
-  if (readOwner(directory)?.pid === process.pid) rmSync(ownerFile(directory), { force: true });
 }
 
 export async function freePort(): Promise<number> {
