@@ -122,7 +122,11 @@ export function publishingSuite(system: () => System, sink: () => SinkState): vo
       for (const { data } of records) expect(data).toMatchObject({ principal: 'user:pat', run_id: null });
       expect(records.map(({ data }) => data.change).sort()).toEqual(expected);
       expect(JSON.stringify(records)).not.toContain('the wrong items');
-      const report = await verifyOverHttp({ baseUrl: system().gateway, token: 'dev.dev.ann.auditor' });
+      const report = await verifyOverHttp({
+        baseUrl: system().gateway,
+        token: 'dev.dev.ann.auditor',
+        settleMs: 20_000,
+      });
       expect(report.faults).toEqual([]);
     });
   });

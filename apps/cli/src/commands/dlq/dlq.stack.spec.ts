@@ -91,7 +91,12 @@ describe('dead letters on Kafka by the command line (B4)', () => {
       const { body } = await ask<{ items: unknown[] }>(system, 'ann', 'GET', `/v1/audit?runId=${runId}`);
       return body.items.length === letters.length;
     });
-    const report = await verifyOverHttp({ baseUrl: system.gateway, token: 'dev.dev.ann.auditor', runIds: [runId] });
+    const report = await verifyOverHttp({
+      baseUrl: system.gateway,
+      token: 'dev.dev.ann.auditor',
+      runIds: [runId],
+      settleMs: 20_000,
+    });
     expect(report.faults).toEqual([]);
 
     const again = await json<{ items: { replayed: boolean }[] }>('replay', ...ids, '--yes');
