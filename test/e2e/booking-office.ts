@@ -18,6 +18,10 @@ export interface BookingOffice {
   /** Bookings that stand, by seat. */
   bookings(): Readonly<Record<string, readonly string[]>>;
   readonly stuck: Set<string>;
+  /** Somebody else changes what the seat costs: its version is another one then. */
+  reprice(seat: string, price: number): void;
+  /** Upgrades that were made. */
+  readonly upgrades: readonly string[];
   holdBack(seat: string): { asked: Promise<void>; letGo(): void };
   close(): Promise<void>;
 }
@@ -28,6 +32,25 @@ export async function startBookingOffice(): Promise<BookingOffice> {
   const standing = new Map<string, string[]>();
   const stuck = new Set<string>();
   const heldBack = new Map<string, { asked: () => void; open: Promise<void> }>();
+
+  const prices = new Map<string, { price: number; version: number }>();
+  const upgrades: string[] = [];
+  const priced = (seat: string) => prices.get(seat) ?? { price: 2500, version: 1 };
+  const reprice = (seat: string, price: number): void =>
+    void prices.set(seat, { price, version: priced(seat).version + 1 });
+
+  function look(seat: string): [number, object] {
+    const { price, version } = priced(seat);
+    // A seat of which the office says too little.
+    const known = seat.startsWith('bare') ? {} : { price };
+    return [200, { seat, owner: 'acme', state: 'open', version: `"v${version}"`, ...known }];
+  }
+
+  function upgrade(seat: string, version: string): [number, object] {
+    if (version !== `"v${priced(seat).version}"`) return [412, { error: 'changed' }];
+    upgrades.push(seat);
+    return [201, { upgrade: `u-${upgrades.length}` }];
+  }
 
   function book(seat: string, key: string): [number, object] {
     if (seat.startsWith('full')) return [409, { error: 'taken' }];
@@ -56,12 +79,14 @@ export async function startBookingOffice(): Promise<BookingOffice> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
+      const [, place, of = ''] = /^\/(seats|upgrades)\/?(.*)$/.exec(request.url ?? '') ?? [];
+      const send = ([status, body]: [number, object]): void =>
+        void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      if (place === 'seats') return send(look(decodeURIComponent(of)));
       const { seat = '', booking = '' } = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, string>;
+      if (place === 'upgrades') return send(upgrade(seat, String(request.headers['if-match'])));
       const key = String(request.headers['idempotency-key']);
-      void Promise.resolve(request.url === '/bookings' ? book(seat, key) : cancel(seat, booking)).then(
-        ([status, body]) =>
-          response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
-      );
+      void Promise.resolve(request.url === '/bookings' ? book(seat, key) : cancel(seat, booking)).then(send);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -69,6 +94,8 @@ export async function startBookingOffice(): Promise<BookingOffice> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     log,
     stuck,
+    reprice,
+    upgrades,
     bookings: () => Object.fromEntries(standing),
     holdBack(seat) {
       const asked = Promise.withResolvers<void>();

@@ -1,5 +1,6 @@
 import { approvalEditsSuite } from './approval-edits.suite.ts';
 import { compensationSuite } from './compensation.suite.ts';
+import { factsSuite } from './facts.suite.ts';
 import { faultListSuite } from './fault-list.suite.ts';
 import { governedCallSuite } from './governed-call.suite.ts';
 import { lostAnswersSuite } from './lost-answers.suite.ts';
@@ -23,5 +24,6 @@ export function installationSuite(open: (world: World) => Promise<System>, built
   runControlSuite(theSystem, theSink);
   approvalEditsSuite(theSystem, theSink);
   compensationSuite(theSystem, () => world.office);
+  factsSuite(theSystem, () => world.office);
   afterAll(() => world.close());
 }

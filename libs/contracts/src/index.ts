@@ -11,6 +11,7 @@ export * from './messages/budgets.schema.ts';
 export * from './messages/call.schema.ts';
 export * from './messages/cancellation.schema.ts';
 export * from './messages/compensation.schema.ts';
+export * from './messages/facts.schema.ts';
 export * from './messages/model.schema.ts';
 export * from './messages/registry.schema.ts';
 export * from './messages/run.schema.ts';

@@ -9,6 +9,9 @@ const name = z
 /** JSON Schema 2020-12 with an object at its root. */
 const jsonSchema = z.record(z.string(), z.unknown());
 
+/** A JSON pointer, `""` = the whole. */
+const pointer = z.string().regex(/^(\/.*)?$/, 'expected a JSON pointer');
+
 /** Where an operation key goes in an HTTP request. */
 const keyPlace = z.union([z.object({ header: z.string().min(1) }), z.object({ argument: z.string().min(1) })]);
 
@@ -39,10 +42,37 @@ const compensationSchema = z.union([
 ]);
 export type UndoMapping = Extract<z.infer<typeof compensationSchema>, { tool: string }>;
 
+/** What policy must know of a resource before a write is judged, and how the write is bound to it. */
+const factsSchema = z.strictObject({
+  /** A read, `ns.name` or `ns.name@1.2.3`. */
+  tool: z.string().regex(/^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*(@\d+\.\d+\.\d+)?$/),
+  /** Argument of the read → where it comes from. */
+  arguments: z.record(
+    z.string(),
+    z.union([
+      z.strictObject({ argument: z.string().regex(/^(\/|$)/, 'is a JSON pointer, such as "/order_id"') }),
+      z.strictObject({ value: z.json() }),
+    ]),
+  ),
+  /** Fact → pointer into the read's sanitized result. Each that is named must be there, or the call is denied. */
+  values: z.strictObject({
+    /** Text. */
+    ownership: pointer.optional(),
+    /** An exact integer: money in minor units. */
+    price: pointer.optional(),
+    /** An exact integer. */
+    quota: pointer.optional(),
+    /** Text. */
+    state: pointer.optional(),
+    /** Text or an exact integer that changes whenever any of the others does. */
+    resourceVersion: pointer,
+  }),
+  /** Where the version goes in the write (`If-Match`), so that the source system refuses one that has changed (412). */
+  versionPlace: keyPlace,
+});
+
 const localExecution = z.object({ kind: z.literal('local'), pool: name.default('default') });
 
-/** A JSON pointer, `""` = the whole. */
-const pointer = z.string().regex(/^(\/.*)?$/, 'expected a JSON pointer');
 /** When an answer of the probe says so: everything that is given here must hold. Without `status`: any 2xx. */
 const probeAnswer = z.strictObject({
   status: z.array(z.int().min(200).max(599)).min(1).optional(),
@@ -144,6 +174,7 @@ export const toolContractSchema = z.strictObject({
    * `a/c`, and what leads out of its folder is refused; `lower`: case does not matter; `lower_path`: both.
    */
   resourceForms: z.record(z.string(), z.enum(RESOURCE_FORMS)).optional(),
+  facts: factsSchema.optional(),
   concurrency: z.enum(['parallel', 'per_resource', 'exclusive']).default('parallel'),
   timeoutMs: z.int().min(1).max(600_000).default(10_000),
   retry: z
@@ -197,6 +228,7 @@ export type ToolContract = z.infer<typeof toolContractSchema>;
 export type ToolContractInput = z.input<typeof toolContractSchema>;
 
 export type ResourceForm = (typeof RESOURCE_FORMS)[number];
+export type FactsOfContract = NonNullable<ToolContract['facts']>;
 export type Reconcile = NonNullable<ToolContract['reconcile']>;
 
 export const toolName = (contract: Pick<ToolContract, 'namespace' | 'name'>): string =>

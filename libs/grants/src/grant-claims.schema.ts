@@ -26,6 +26,8 @@ export const grantClaimsSchema = z.object({
   operationKey: z.string().min(1).max(1024),
   /** Of an undo: the call that it takes back. */
   undoes: callIdSchema.optional(),
+  /** Of the facts that the call was judged by. */
+  factsDigest: digestSchema.optional(),
   policyDigest: digestSchema,
   decisionId: z.string().min(1).max(64),
   decisionNo: z.int().min(1),

@@ -2,6 +2,7 @@ import { isRead, toolKey, type ToolContract } from '#contracts';
 import { CountersignError, type ErrorDetail } from '#kernel';
 import { compensationFaults, undoFaults } from './rules/compensation.rules.ts';
 import { executionFaults } from './rules/execution.rules.ts';
+import { factsFaults, factsToolFaults } from './rules/facts.rules.ts';
 import { reconcileFaults } from './rules/reconcile.rules.ts';
 import { safetyFaults } from './rules/safety.rules.ts';
 import { schemaFaults } from './rules/schema.rules.ts';
@@ -23,6 +24,7 @@ export function publishFaults(contract: ToolContract): PublishFault[] {
     ...schemaFaults(contract),
     ...executionFaults(contract),
     ...compensationFaults(contract),
+    ...factsFaults(contract),
     ...reconcileFaults(contract),
   ];
   return isRead(contract) ? [...faults, ...readFaults(contract)] : [...faults, ...safetyFaults(contract)];
@@ -42,10 +44,12 @@ function readFaults(contract: ToolContract): PublishFault[] {
 /** @throws CountersignError INVALID_ARGS with every fault of every contract, each with its place and remedy */
 export function checkPublishable(...contracts: readonly ToolContract[]): void {
   const found = contracts.flatMap((contract) =>
-    [...publishFaults(contract), ...undoFaults(contract, contracts)].map((fault) => ({
-      tool: toolKey(contract),
-      fault,
-    })),
+    [...publishFaults(contract), ...undoFaults(contract, contracts), ...factsToolFaults(contract, contracts)].map(
+      (fault) => ({
+        tool: toolKey(contract),
+        fault,
+      }),
+    ),
   );
   if (found.length === 0) return;
   const lines = found.map(({ tool, fault }) => `  - ${tool} ${fault.path}: ${fault.message}`);

@@ -92,6 +92,7 @@ export interface ApprovalView {
   readonly replacedBy: string | null;
   readonly replacedByCall: string | null;
   readonly edited?: { readonly callId: string; readonly by: string };
+  readonly facts?: { readonly values: Readonly<Record<string, string | number>> };
   readonly decidedBy: string | null;
   readonly decidedAt?: string | null;
   readonly reason?: string | null;

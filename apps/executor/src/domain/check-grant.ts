@@ -1,6 +1,6 @@
 import type { GrantClaims } from '#grants';
 import type { Message } from '#contracts';
-import { digestArguments } from '#kernel';
+import { digestArguments, digestJson } from '#kernel';
 
 /**
  * Compares a CallGranted with the claims of its grant (G3). Nothing in the message is believed that the signature does
@@ -22,6 +22,7 @@ export function grantMismatch(granted: Message<'CallGranted'>, claims: GrantClai
     ['effectClass', data.effectClass, claims.effectClass],
     ['operationKey', data.operationKey, claims.operationKey],
     ['undoes', data.undoes?.callId, claims.undoes],
+    ['facts', data.facts && digestJson('facts/v1', data.facts), claims.factsDigest],
     ['argumentsDigest', data.argumentsDigest, claims.argsDigest],
     ['resources', JSON.stringify(data.resources), JSON.stringify(claims.resources)],
   ];

@@ -1,7 +1,13 @@
 import { answered, failed } from '../../testing/executor-rig.ts';
+import type { RunOutcome } from './tool-runner.port.ts';
+
 import { nextStep, pauseBefore, type Attempts } from './next-step.ts';
 
 const write: Attempts = { write: true, repeat: 'none', made: 1, allowed: 1, maybeBefore: false };
+
+type FailedOutcome = Extract<RunOutcome, { kind: 'failed' }>;
+const noEffect = failed('answered', true) as FailedOutcome;
+const changed: FailedOutcome = { ...noEffect, error: { ...noEffect.error, code: 'APPROVAL_MISMATCH' } };
 
 describe('what follows an attempt (safety.md, after a crash or timeout)', () => {
   it.each([
@@ -25,6 +31,13 @@ describe('what follows an attempt (safety.md, after a crash or timeout)', () => 
     ['no answer, not repeatable', failed('maybe_sent', false), { ...write, allowed: 5 }, 'unknown'],
     ['no answer, the tool honours the key', failed('maybe_sent', false), { ...write, repeat: 'key' }, 'repeat'],
     ['no answer, repeat is harmless', failed('maybe_sent', false), { ...write, repeat: 'natural' }, 'repeat'],
+    [
+      'a version that has changed, after a lost answer that may have changed it',
+      changed,
+      { ...write, repeat: 'key', made: 2, maybeBefore: true },
+      'unknown',
+    ],
+    ['a version that has changed', changed, { ...write, repeat: 'key' }, 'failed'],
     [
       'no answer again',
       failed('maybe_sent', false),

@@ -46,7 +46,8 @@ export function nextStep(outcome: RunOutcome, attempts: Attempts): NextStep {
   if (outcome.sent === 'answered' && outcome.noEffect) {
     if (error.retryable && more) return { kind: 'repeat', maybe: attempts.maybeBefore };
     // A tool that honours the key speaks for the earlier attempt too, if its answer is final.
-    const speaksForAll = attempts.repeat === 'key' && !error.retryable;
+    // That the version has changed does not: the earlier attempt may be what changed it.
+    const speaksForAll = attempts.repeat === 'key' && !error.retryable && error.code !== 'APPROVAL_MISMATCH';
     return attempts.maybeBefore && !speaksForAll ? { kind: 'unknown' } : { kind: 'failed', error };
   }
   if (attempts.repeat === 'none') return { kind: 'unknown' };

@@ -114,6 +114,7 @@ export class CallEngine {
   async #attempt(act: Act, attempt: number): Promise<RunOutcome | null> {
     const { call, lease, fences } = act;
     const needed = call.contract.timeoutMs + this.#options.marginMs;
+    const { facts } = call.granted.data;
     for (;;) {
       if (lease && !(await this.#options.leases.ensure(lease, needed))) return null;
       faults.at?.('executor', 'before-send');
@@ -138,6 +139,7 @@ export class CallEngine {
           signal: lease?.signal ?? NEVER,
           stop: act.stop,
           ...(fences ? { fence: fences } : {}),
+          ...(facts ? { version: facts.values.resourceVersion } : {}),
           onSending,
           onLate: (late) => this.#options.onLate(call, late),
         })

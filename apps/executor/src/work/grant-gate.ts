@@ -56,6 +56,8 @@ export class GrantGate {
       if (toolKey(contract) !== claims.tool) {
         return { kind: 'refused', message: 'The contract of the grant belongs to another tool', claims };
       }
+      if (contract.facts !== undefined && granted.data.facts === undefined)
+        return { kind: 'refused', message: 'The grant names none of the facts that the contract wants', claims };
       return { kind: 'open', call: prepareCall(granted, claims, contract, this.#options.rules) };
     } catch (error) {
       if (!isAnswer(error)) throw error;

@@ -26,7 +26,7 @@ export async function resolveToolset(
   return [...new Map(found.map((ref) => [ref!.tool, ref!])).values()];
 }
 
-/** The tools that contracts of a toolset name for their undo, as they are live now; one that is not published is left out. */
+/** The tools that contracts of a toolset name for their undo and their facts, as they are live now; one that is not published is left out. */
 export async function resolveUndoTools(
   tools: ToolCatalogue,
   tenant: string,

@@ -16,7 +16,7 @@ interface Snapshot {
   /** Also of tools whose live version is quarantined. */
   readonly names: ReadonlySet<string>;
   /** Digest of a contract → the tool that it names for its undo. */
-  readonly undoOf: ReadonlyMap<string, string>;
+  readonly needsOf: ReadonlyMap<string, readonly string[]>;
 }
 
 const refOf = ({ digest, contract }: PublishedContract): ToolRef => ({ tool: toolKey(contract), digest });
@@ -58,9 +58,9 @@ export class ToolCatalogue {
 
   /** Names of the tools that undo calls of these; of versions that are not live nothing is known. */
   async undoNames(tenant: string, refs: readonly ToolRef[]): Promise<string[]> {
-    const { undoOf } = await this.#snapshot(tenant);
-    if (undoOf.size === 0) return [];
-    return [...new Set(refs.map(({ digest }) => undoOf.get(digest)).filter((name) => name !== undefined))];
+    const { needsOf } = await this.#snapshot(tenant);
+    if (needsOf.size === 0) return [];
+    return [...new Set(refs.flatMap(({ digest }) => needsOf.get(digest) ?? []))];
   }
 
   /** `ns.name`, `ns.name@version` or `ns__name`; null when it is not published for the tenant. */
@@ -125,9 +125,9 @@ export class ToolCatalogue {
     const all = await this.#store.list(tenant);
     const live = all.filter(({ standing }) => standing !== 'quarantined');
     const byName = new Map(live.map((published) => [toolName(published.contract), published]));
-    const undoOf = new Map(live.flatMap(({ digest, contract }) => undoTool(digest, contract)));
+    const needsOf = new Map(live.flatMap(({ digest, contract }) => neededTools(digest, contract)));
     const names = new Set(all.map(({ contract }) => toolName(contract)));
-    const snapshot = { readAt: this.#clock.now(), live, byName, names, undoOf };
+    const snapshot = { readAt: this.#clock.now(), live, byName, names, needsOf };
     if (renewals !== this.#renewals) return snapshot;
     if (this.#snapshots.size >= MAX_TENANTS) this.#snapshots.clear();
     this.#snapshots.set(tenant, snapshot);
@@ -135,8 +135,12 @@ export class ToolCatalogue {
   }
 }
 
-const undoTool = (digest: string, { compensation }: ToolContract): [string, string][] =>
-  compensation === undefined || 'pivot' in compensation ? [] : [[digest, compensation.tool]];
+/** For its undo and its facts. */
+function neededTools(digest: string, { compensation, facts }: ToolContract): [string, string[]][] {
+  const undo = compensation === undefined || 'pivot' in compensation ? [] : [compensation.tool];
+  const needed = facts ? [...undo, facts.tool] : undo;
+  return needed.length === 0 ? [] : [[digest, needed]];
+}
 
 function pick(snapshot: Snapshot, tool: string, version: string | null): StandingContract | null {
   const live = snapshot.byName.get(tool);

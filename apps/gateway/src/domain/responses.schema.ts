@@ -180,6 +180,12 @@ export const approvalViewSchema = z.looseObject({
   arguments: z.record(z.string(), z.unknown()).describe('As they will run: untrusted.'),
   origins: z.record(z.string(), z.string()),
   resources: z.array(z.string()),
+  facts: z
+    .looseObject({ callId: callIdSchema, values: z.looseObject({ resourceVersion: z.string() }) })
+    .optional()
+    .describe(
+      'What a read of the run said of the resource; the call runs only while its version is this one. Untrusted.',
+    ),
   risk: z.string(),
   sideEffects: z.string(),
   requester: z.looseObject({ id: z.string(), kind: z.string(), roles: z.array(z.string()) }),

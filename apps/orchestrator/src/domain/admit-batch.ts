@@ -81,7 +81,7 @@ export function heldCall(
   admission: Admitted,
   runTtlMs: number,
 ): HeldCall {
-  const { bound, timeoutMs, undo } = admission;
+  const { bound, timeoutMs, undo, facts } = admission;
   const approvalTtlMs = Math.min(admission.approvalTtlMs, runTtlMs);
   return {
     ...base,
@@ -92,6 +92,7 @@ export function heldCall(
     timeoutMs,
     approvalTtlMs,
     ...(undo === undefined ? {} : { undo }),
+    ...(facts === undefined ? {} : { facts }),
   };
 }
 

@@ -10,6 +10,7 @@ import {
 } from '#contracts';
 import { CountersignError, digestArguments, parseJson, type ErrorCode, type ErrorDetail } from '#kernel';
 import { callError } from './call-error.ts';
+import { factPlan, type FactPlan } from './fact-plan.ts';
 import { nameOperation, nameResources } from './name-effects.ts';
 import { nearTools, resolveTool } from './resolve-tool.ts';
 import { printable } from './printable.ts';
@@ -23,6 +24,7 @@ export interface Admitted {
   readonly ok: true;
   readonly bound: Omit<CallProposed, 'runDeadline'>;
   readonly undo: UndoPlan | undefined;
+  readonly facts: FactPlan | undefined;
   readonly timeoutMs: number;
   readonly approvalTtlMs: number;
 }
@@ -86,6 +88,7 @@ export function admitProposal(proposal: Proposal, context: AdmissionContext): Ad
     ok: true,
     bound: bind(proposal, context, ref, readable, args, resources.value, key.value),
     undo: undoPlan(contract, definition.undoTools ?? []),
+    facts: factPlan(contract, definition.undoTools ?? []),
     timeoutMs: contract.timeoutMs,
     approvalTtlMs: contract.approval.mode === 'never' ? 0 : contract.approval.ttlMs,
   };

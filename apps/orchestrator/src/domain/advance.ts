@@ -1,9 +1,11 @@
+import type { CallFacts } from '#contracts';
 import { dropHeld, type Refusal } from './admit-batch.ts';
 import { callError } from './call-error.ts';
 import { closeRun } from './close-run.ts';
 import { callProposed, requestTurn } from './emissions.ts';
 import { compensateAtEnd, goBack } from './compensation.ts';
 import { completedEnd } from './ends.ts';
+import { factStep } from './facts.ts';
 import { stopAfterCalls, stopBeforeTurn } from './limits.ts';
 import { releaseGate } from './release-gate.ts';
 import { takenOverBy } from './run-control.ts';
@@ -63,12 +65,17 @@ function release(run: Run, input: Input, env: Env): Advanced {
   const begin = (index: number, call: HeldCall): void => {
     if (room <= 0 || !mayBegin(run, call)) return;
     const gate = releaseGate(run, calls, call);
-    if (gate === 'open') {
-      const proposed = propose(run, call, env.now);
-      calls[index] = proposed;
-      out.push(callProposed(run, input, proposed));
-      room--;
-    } else if (gate !== 'wait') drop(index, call, gate);
+    if (gate !== 'open') {
+      if (gate !== 'wait') drop(index, call, gate);
+      return;
+    }
+    const known = factStep(run, calls, call, env);
+    if (known.kind === 'refuse') drop(index, call, known.refusal);
+    if (known.kind !== 'ready' && known.kind !== 'read') return;
+    const proposed = propose(run, known.kind === 'read' ? known.call : withFacts(call, known.facts), env.now);
+    calls[known.kind === 'read' ? calls.length : index] = proposed;
+    out.push(callProposed(run, input, proposed));
+    room--;
   };
   for (const indexes of byBatch(calls)) {
     let failedWrite = false;
@@ -100,6 +107,9 @@ function release(run: Run, input: Input, env: Env): Advanced {
   }
   return { run: withState(run, { calls }), out };
 }
+
+const withFacts = (call: HeldCall, facts: CallFacts | undefined): HeldCall =>
+  facts === undefined ? call : { ...call, bound: { ...call.bound, facts } };
 
 /** H1, H2 */
 const mayBegin = (run: Run, { batch }: HeldCall): boolean =>

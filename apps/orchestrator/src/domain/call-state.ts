@@ -1,5 +1,6 @@
 import type { BoundCall, CallProposed, Cancellation, Effect, LimitName, ShownStatus, TenantLimit } from '#contracts';
 import type { ErrorCode } from '#kernel';
+import type { FactPlan, FactsRead } from './fact-plan.ts';
 import type { UndoPlan, WayBack } from './way-back.ts';
 
 // One call as the saga coordinator knows it: R1 and R2 of run-state.ts.
@@ -17,6 +18,8 @@ export interface CallBase {
   readonly dependsOn?: readonly string[] | undefined;
   /** Of class `undo`: the call that it takes back. */
   readonly undoes?: string | undefined;
+  /** Of a fact read: the write that waits for it. */
+  readonly factsFor?: string | undefined;
 }
 
 interface OpenCallBase extends CallBase {
@@ -33,6 +36,7 @@ export interface HeldCall extends CallBase {
   readonly bound: Omit<CallProposed, 'runDeadline'>;
   readonly timeoutMs: number;
   readonly undo?: UndoPlan | undefined;
+  readonly facts?: FactPlan | undefined;
   readonly approvalTtlMs: number;
 }
 export interface ProposedCall extends OpenCallBase {
@@ -63,6 +67,8 @@ export interface SettledCall extends CallBase {
   readonly cancellation?: Cancellation | undefined;
   /** For the model, until it was handed over in the next turn. */
   readonly output?: string | undefined;
+  /** Of a fact read. */
+  readonly facts?: FactsRead | undefined;
   /** What the model is told before the output. */
   readonly note?: string | undefined;
   /** The call that a person wrote in its place. */
@@ -101,6 +107,7 @@ export const baseOf = ({
   effectClass,
   dependsOn,
   undoes,
+  factsFor,
 }: CallBase): CallBase => ({
   callId,
   providerCallId,
@@ -109,6 +116,7 @@ export const baseOf = ({
   effectClass,
   ...(dependsOn ? { dependsOn } : {}),
   ...(undoes ? { undoes } : {}),
+  ...(factsFor ? { factsFor } : {}),
 });
 
 export const isOut = (call: Call): call is OutCall =>

@@ -5,6 +5,7 @@ import { editNote } from './approval-edited.transition.ts';
 import { errorForModel } from './call-error.ts';
 import { foldUndo } from './compensation.ts';
 import { cancelGranted, withdrawCall } from './emissions.ts';
+import { factsRead } from './facts.ts';
 import { shortDigest } from './limits.ts';
 import { isOfModel } from './run-control.ts';
 import {
@@ -77,6 +78,8 @@ export function callSettled(run: Run, input: InputOf<'CallSettled'>, env: Env): 
   // The call that took its place is told by ApprovalEdited.
   if (input.from.kind === 'policy' && input.data.error?.replacedBy !== undefined) return drop(run, 'late');
   const ended = settle(run, call, input.data);
+  // F4
+  if (call.factsFor !== undefined) return { run: withCall(run, ended), out: [] };
   const folded = foldUndo(withCall(run, ended), ended, env.now);
   const { used } = folded.state;
   const bytes = resultBytes(input.data);
@@ -123,11 +126,12 @@ function settle(run: Run, call: OutCall, data: CallSettled): SettledCall {
     approvalId: data.approvalId ?? (call.state === 'proposed' ? null : call.approvalId),
     resourceIds: data.result?.evidence.resourceIds ?? [],
     ...wayBack(run, call, data),
+    ...(call.factsFor === undefined ? {} : { facts: factsRead(run, call, data) }),
     ...(data.cancellation ? { cancellation: data.cancellation } : {}),
     ...(data.status === 'outcome_unknown' ? { pool: call.proposal.pool } : {}),
     ...(data.status === 'outcome_unknown' && data.error?.humanTakeover === false ? { looking: true } : {}),
     ...(takesOutput(run, call) && call.effectClass !== 'undo' ? outputFor(noteOf(call), data) : {}),
-    ...(run.definition.driver === 'call'
+    ...(run.definition.driver === 'call' || call.factsFor !== undefined
       ? {}
       : { asked: shortDigest(call.proposal.argumentsDigest), came: shortDigest(outcomeDigest(data)) }),
   };
@@ -151,8 +155,8 @@ const madeBy = (run: Run): { callId: string; resourceIds: readonly string[] }[] 
   run.state.calls.filter((call): call is SettledCall => isSettled(call) && call.wayBack !== undefined);
 
 /** Also after a limit: a resumed run hands over what came in between. */
-export const takesOutput = (run: Run, call: Pick<OutCall, 'batch'>): boolean =>
-  isOfModel(run, call) && (!isEnded(run) || isResumable(run));
+export const takesOutput = (run: Run, call: Pick<OutCall, 'batch' | 'factsFor'>): boolean =>
+  call.factsFor === undefined && isOfModel(run, call) && (!isEnded(run) || isResumable(run));
 
 /** The same for the same outcome: the text for the model is not, because its label names the call. */
 const outcomeDigest = ({ status, error, result }: CallSettled): string =>

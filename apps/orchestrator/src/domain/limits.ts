@@ -116,6 +116,7 @@ export const callsUsed = (calls: readonly Call[]): number =>
   calls.filter(
     (call) =>
       !isReplaced(call) &&
+      call.factsFor === undefined &&
       !(isSettled(call) && (call.limit === 'maxCalls' || call.limit === 'wallClockMs' || call.tenantLimit)),
   ).length;
 

@@ -123,7 +123,7 @@ export function withResult(way: WayBack, sanitized: unknown): WayBack {
   };
 }
 
-function valueAt(root: unknown, pointer: string): unknown {
+export function valueAt(root: unknown, pointer: string): unknown {
   let value: unknown = root;
   for (const part of pointer.split('/').slice(1)) {
     const key = part.replaceAll('~1', '/').replaceAll('~0', '~');

@@ -30,7 +30,9 @@ export class CedarEngine {
     const slice = this.#sliceOf(action, question.tool, question.context.namespace);
     const { context } = question;
     const resources = slice.reads.resources ? context.resources : [];
-    const asked = { ...question, context: { ...context, resources, amount: slice.reads.amount ? context.amount : 0 } };
+    const amount = slice.reads.amount ? context.amount : 0;
+    const facts = slice.reads.facts ? context.facts : {};
+    const asked = { ...question, context: { ...context, resources, amount, facts } };
     const key = `${action} ${JSON.stringify(asked)}`;
     const known = this.#answers.get(key);
     if (known) return known;
@@ -52,7 +54,12 @@ export class CedarEngine {
         principal: who,
         action: { type: 'Action', id: action },
         resource: { type: 'Tool', id: tool },
-        context: { ...context, roles: [...context.roles], resources: [...context.resources] },
+        context: {
+          ...context,
+          roles: [...context.roles],
+          resources: [...context.resources],
+          facts: context.facts as Record<string, string | number>,
+        },
         preparsedPolicySetId: policySet,
         preparsedSchemaName: this.#schemaName,
         validateRequest: true,
@@ -84,6 +91,7 @@ export class CedarEngine {
     const reads = {
       resources: chosen.some((policy) => policy.reads.resources),
       amount: chosen.some((policy) => policy.reads.amount),
+      facts: chosen.some((policy) => policy.reads.facts),
     };
     const slice = { id, reads };
     if (this.#slices.size >= MAX_SLICES) this.#slices.clear();
@@ -101,6 +109,7 @@ const PRINCIPAL_TYPES = { user: 'User', service: 'Service', agent: 'Agent' } as 
 interface Reads {
   readonly resources: boolean;
   readonly amount: boolean;
+  readonly facts: boolean;
 }
 
 interface Slice {
@@ -128,7 +137,7 @@ function scoped(id: string, text: string): ScopedPolicy {
   return {
     id,
     text,
-    reads: { resources: reads('resources'), amount: reads('amount') },
+    reads: { resources: reads('resources'), amount: reads('amount'), facts: reads('facts') },
     matches: (asked, tool, namespace) =>
       (actions === null || actions.some((name) => name === `Action ${asked}`)) &&
       (resources === null || resources.some((name) => name === `Tool ${tool}` || name === `Namespace ${namespace}`)),

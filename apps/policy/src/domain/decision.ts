@@ -26,7 +26,8 @@ import type { ErrorCode } from '#kernel';
  * P6 what an approval bound (contract, arguments, resources, key, policy, requester, expiry, who approved) is looked at
  *    again at each grant, and no grant outlives its approval: the journal's clock judges both in the intent.
  *    The approver's role is the one that the credential showed with the decision: there is no directory to ask later.
- *    Versions of resources are not bound: contracts read none yet.
+ *    Facts, with the version of the resource, are bound by it too: that they are still true is judged by the source system,
+ *    which gets the version with the write.
  * P7 expiry is judged by the database's clock.
  */
 export type DecisionState =

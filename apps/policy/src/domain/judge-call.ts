@@ -81,6 +81,14 @@ function denied(answer: PolicyAnswer): Verdict {
   return deny('Policy denies the call.', ...answer.reasons);
 }
 
+/** Just those that the contract names: a missing fact denies. */
+function hasFacts({ facts }: CallProposed, contract: ToolContract): boolean {
+  const named = Object.keys(contract.facts?.values ?? {});
+  return (
+    Object.keys(facts?.values ?? {}).length === named.length && named.every((name) => facts && name in facts.values)
+  );
+}
+
 /** What a person sees and what is signed must be what the contract and the digest say (G3). */
 function bindingFault(call: CallProposed, contract: ToolContract): string | null {
   if (call.tool !== toolKey(contract)) return 'tool';
@@ -89,5 +97,6 @@ function bindingFault(call: CallProposed, contract: ToolContract): string | null
   if (call.argumentsDigest !== digestArguments(call.tool, call.contractDigest, call.arguments))
     return 'argumentsDigest';
   if (amountOf(call, contract) === null) return 'amount';
+  if (!hasFacts(call, contract)) return 'facts';
   return null;
 }

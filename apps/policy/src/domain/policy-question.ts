@@ -1,4 +1,4 @@
-import { toolName, type CallProposed, type Principal, type ToolContract } from '#contracts';
+import { toolName, type CallFacts, type CallProposed, type Principal, type ToolContract } from '#contracts';
 
 /** `call`: may this happen at all? `call_unattended`: without a person? */
 export type PolicyAction = 'call' | 'call_unattended';
@@ -24,6 +24,8 @@ export interface PolicyQuestion {
     readonly resources: readonly string[];
     /** Of the contract's `amountArgument`; 0 = it has none. */
     readonly amount: number;
+    /** Those that the contract names. */
+    readonly facts: Partial<CallFacts['values']>;
   };
 }
 
@@ -53,6 +55,7 @@ export function policyQuestion(tenant: string, call: CallProposed, contract: Too
       tainted: isTainted(call),
       resources: call.resources,
       amount: amountOf(call, contract) ?? 0,
+      facts: call.facts?.values ?? {},
     },
   };
 }

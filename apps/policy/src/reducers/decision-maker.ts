@@ -1,6 +1,6 @@
 import type { CallProposed, ToolContract } from '#contracts';
 import { grantId, mintGrant, type GrantClaims, type SigningKey } from '#grants';
-import { CountersignError, InfrastructureError, runIdOfCall } from '#kernel';
+import { CountersignError, digestJson, InfrastructureError, runIdOfCall } from '#kernel';
 import type { QuarantineList } from '#registry';
 import type { CedarEngine } from '../adapters/cedar-engine.ts';
 import { approvalRequest, type Approval } from '../domain/approval.ts';
@@ -188,6 +188,7 @@ export class DecisionMaker {
       effectClass: call.effectClass,
       operationKey: call.operationKey,
       ...(call.undoes ? { undoes: call.undoes.callId } : {}),
+      ...(call.facts ? { factsDigest: digestJson('facts/v1', call.facts) } : {}),
       policyDigest: this.policyDigest,
       decisionId: decisionId(callId, decisionNo),
       decisionNo,

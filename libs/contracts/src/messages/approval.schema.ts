@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { callIdSchema, digestSchema, principalSchema } from '../envelope.schema.ts';
 import { errorDetailSchema } from '../result.schema.ts';
+import { callFactsSchema } from './facts.schema.ts';
 
 /** A call that a person wrote in the place of one that was asked about. */
 export const editedSchema = z.object({
@@ -24,6 +25,8 @@ export const approvalRequestedSchema = z.object({
   arguments: z.record(z.string(), z.unknown()),
   origins: z.record(z.string(), z.string()),
   resources: z.array(z.string()),
+  /** What the resource was when it was judged; the call runs only while its version is this one. */
+  facts: callFactsSchema.optional(),
   risk: z.string(),
   sideEffects: z.string(),
   requester: principalSchema,

@@ -4,6 +4,7 @@ import { callIdSchema, digestSchema, principalSchema } from '../envelope.schema.
 import { callErrorSchema, resultViewsSchema } from '../result.schema.ts';
 import { cancellationSchema } from './cancellation.schema.ts';
 import { editedSchema } from './approval.schema.ts';
+import { callFactsSchema } from './facts.schema.ts';
 import { driverSchema } from './run.schema.ts';
 
 export const effectClassSchema = z.enum(['read', 'call', 'undo']);
@@ -33,6 +34,8 @@ export const boundCallSchema = z.object({
   /** Tenant and principal prefixed; the callId for `none` tools. */
   operationKey: z.string().max(1024),
   undoes: undoesSchema.optional(),
+  /** Of a contract that wants them. */
+  facts: callFactsSchema.optional(),
 });
 export type BoundCall = z.infer<typeof boundCallSchema>;
 

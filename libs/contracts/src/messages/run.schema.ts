@@ -44,7 +44,7 @@ export const startRunSchema = z.object({
   agent: agentSchema.optional(),
   input: z.string().max(262_144).optional(),
   toolset: z.array(toolRefSchema).max(1000),
-  /** The tools that contracts of the toolset name for their undo; never offered. */
+  /** The tools that contracts of the toolset name for their undo or their facts; never offered. */
   undoTools: z.array(toolRefSchema).max(1000).optional(),
   /** Absent: keep. */
   onFailure: onFailureSchema.optional(),

@@ -21,6 +21,10 @@ export interface ClassifyOptions {
 const mayBeApplied = (status: number): boolean =>
   status < 400 || status >= 500 || status === 408 || status === 409 || status === 425 || status === 429;
 
+const PRECONDITION_FAILED = 412;
+const CHANGED =
+  'the resource has changed since its facts were read and judged; nothing was done: propose the call anew';
+
 /** An HTTP answer → outcome. The contract's table comes first; then the status; a write is unknown unless something proves otherwise. */
 export function classifyAnswer(contract: ToolContract, answer: Answer, options: ClassifyOptions): RunOutcome {
   const { status, body } = answer;
@@ -32,6 +36,14 @@ export function classifyAnswer(contract: ToolContract, answer: Answer, options: 
   const wait = retryAfterMs(answer.headers['retry-after'], options.nowMs);
   const text = messageOf(status, row, said, options.secrets);
   if (!noEffect) return outcomeUnknown(text, { retryAfterMs: wait, raw: body });
+  if (status === PRECONDITION_FAILED && contract.facts !== undefined && row === undefined)
+    return {
+      kind: 'failed',
+      sent: 'answered',
+      noEffect: true,
+      error: callError('APPROVAL_MISMATCH', CHANGED),
+      raw: body,
+    };
   const code = row?.code ?? codeOf(status);
   const transient = read && (status >= 500 || status === 408 || status === 425 || status === 429);
   const error = callError(code, text, { retryAfterMs: wait, ...(row ? { row } : { retryable: transient }) });

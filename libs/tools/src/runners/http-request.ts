@@ -122,6 +122,9 @@ function headersOf(
   const place = request.contract.fence;
   const value = fenceOf(request.fence);
   if (place && 'header' in place && value !== undefined) headers[place.header.toLowerCase()] = String(value);
+  const versionPlace = request.contract.facts?.versionPlace;
+  if (versionPlace && 'header' in versionPlace && request.version !== undefined)
+    headers[versionPlace.header.toLowerCase()] = headerText(request.version);
   return headers;
 }
 

@@ -40,6 +40,43 @@ describe('the HTTP runner', () => {
   const run = (tool: DefinedTool, changes: Partial<RunRequest> = {}): Promise<RunOutcome> =>
     runner.run(sampleRequest(tool, changes));
 
+  describe('a write that was judged by facts', () => {
+    const judged = (changes: object = {}) =>
+      write({
+        facts: {
+          tool: 'things.look',
+          arguments: {},
+          values: { resourceVersion: '/version' },
+          versionPlace: { header: 'If-Match' },
+        },
+        ...changes,
+      });
+
+    it('carries the version of the resource; 412 says that it has changed and nothing happened', async () => {
+      server.answer = (_request, response) => json(response, 412, {});
+      const outcome = await run(judged(), { version: '"v1"' });
+      expect(server.seen[0]!.headers['if-match']).toBe('"v1"');
+      expect(outcome).toMatchObject({
+        kind: 'failed',
+        noEffect: true,
+        error: { code: 'APPROVAL_MISMATCH', retryable: false },
+      });
+    });
+
+    it('without facts in its contract a 412 is what the contract says of it', async () => {
+      server.answer = (_request, response) => json(response, 412, {});
+      expect(await run(write())).toMatchObject({ kind: 'failed', error: { code: 'UPSTREAM_ERROR' } });
+    });
+
+    it('an argument carries it where the contract says so', async () => {
+      await run(judged({ facts: { ...judged().contract.facts, versionPlace: { argument: 'version' } } }), {
+        arguments: { n: 1 },
+        version: 'v1',
+      });
+      expect(server.seen[0]!.body).toBe('{"n":1,"version":"v1"}');
+    });
+  });
+
   describe('what goes out', () => {
     it('puts arguments into path, query and body as the contract says, percent-encoded', async () => {
       const execution = {

@@ -33,20 +33,24 @@ export interface RunRequest {
   readonly stop?: StopRequest;
   /** Resource → fence epoch, for tools that refuse a late writer. */
   readonly fence?: Readonly<Record<string, number>>;
+  /** Of the resource as it was judged: a tool that meets another one must refuse. */
+  readonly version?: string;
   /** Called once, just before the first byte may leave. What it throws stops the attempt as `not_sent`. */
   onSending(): void;
   /** An answer that came after the attempt was given up, where the runner can still hear it. */
   onLate?(outcome: RunOutcome): void;
 }
 
-/** What the runtime puts beside the arguments that were approved: the operation key and the fence, where the contract says so. */
-export function suppliedArguments({ contract, operationKey, fence }: RunRequest): Record<string, unknown> {
+/** What the runtime puts beside the arguments that were approved: operation key, fence and version, where the contract says so. */
+export function suppliedArguments({ contract, operationKey, fence, version }: RunRequest): Record<string, unknown> {
   const { idempotency } = contract;
   const supplied: Record<string, unknown> = {};
   if (idempotency.mode === 'key' && 'argument' in idempotency.place)
     supplied[idempotency.place.argument] = operationKey;
   const value = fenceOf(fence);
   if (contract.fence && 'argument' in contract.fence && value !== undefined) supplied[contract.fence.argument] = value;
+  const place = contract.facts?.versionPlace;
+  if (place && 'argument' in place && version !== undefined) supplied[place.argument] = version;
   return supplied;
 }
 

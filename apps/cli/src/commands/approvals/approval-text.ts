@@ -31,6 +31,11 @@ export function printApproval(out: Output, approval: ApprovalView): void {
   out.line();
   out.line(out.paint('strong', 'Exactly this will run'));
   out.line(`  ${printable(JSON.stringify(approval.arguments, null, 2)).replaceAll('\n', '\n  ')}`);
+  if (approval.facts) {
+    out.line(out.paint('strong', 'What was read of it; it runs only if that is still so'));
+    for (const [name, value] of Object.entries(approval.facts.values))
+      out.line(`  ${name}: ${printableLine(String(value))}`);
+  }
   const origins = Object.entries(approval.origins);
   if (origins.length === 0) return;
   out.line(out.paint('strong', 'Where it comes from'));
