@@ -152,6 +152,7 @@ export function createGatewayDoor(options: GatewayDoorOptions = {}): ServiceDoor
               dev: settings.COUNTERSIGN_DEV,
               keys: { find: (keySha256) => keyFile?.current.get(keySha256) },
               rate,
+              now: () => clock.now(),
               isSuspended: (tenant) => suspended().has(tenant),
             }),
           ),

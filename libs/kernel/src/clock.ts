@@ -1,4 +1,4 @@
-/** Time comes in as a value; leases and expiries are judged by the database's clock instead. */
+/** Time comes in as a value; a service's is its database's (persistence: database-clock), which also judges leases and expiries. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;

@@ -173,7 +173,8 @@ export class KafkaGroup {
           this.#waiting.delete(timer);
           this.#loop.push([workOf(record, retry.delivery)]);
         },
-        Math.max(0, retry.notBefore - Date.now()),
+        // Written by another process's clock: one that is hours off must not delay it for hours.
+        Math.min(this.#options.retry.maxDelayMs, Math.max(0, retry.notBefore - Date.now())),
       );
       this.#waiting.add(timer);
     }

@@ -5,6 +5,8 @@ import type { BusLog } from '../bus-log.port.ts';
 
 /** Dead letters and records that wait stay for 30 days. */
 const KEEP_MS = String(30 * 24 * 3600 * 1000);
+/** Else the broker refuses what comes from a process whose clock is an hour ahead, and keeps what it says by that clock. */
+const BROKERS_TIME = { name: 'message.timestamp.type', value: 'LogAppendTime' };
 /** Twice the broker's default: a dead letter is its record plus our headers, and must always fit. */
 const MAX_BYTES = '2097152';
 
@@ -43,6 +45,7 @@ export class TopicAdmin {
         wanted.set(companion, {
           ...this.#config(companion, 1),
           configEntries: [
+            BROKERS_TIME,
             { name: 'retention.ms', value: KEEP_MS },
             { name: 'max.message.bytes', value: MAX_BYTES },
           ],
@@ -82,6 +85,7 @@ export class TopicAdmin {
 
   #config(topic: string, numPartitions: number): ITopicConfig {
     const { replicationFactor } = this.#plan;
-    return { topic, numPartitions, ...(replicationFactor === undefined ? {} : { replicationFactor }) };
+    const plan = { topic, numPartitions, configEntries: [BROKERS_TIME] };
+    return { ...plan, ...(replicationFactor === undefined ? {} : { replicationFactor }) };
   }
 }

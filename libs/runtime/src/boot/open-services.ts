@@ -1,8 +1,8 @@
 import { BUS_SCHEMA, createBus, PostgresDeadLetters, type Bus } from '#bus';
 import { allTopics } from '#contracts';
-import { CountersignError, systemClock } from '#kernel';
+import { CountersignError } from '#kernel';
 import { createLocks, type LockPort } from '#locks';
-import { Database, migrate, Outbox, readMigrations } from '#persistence';
+import { Database, DatabaseClock, migrate, Outbox, readMigrations } from '#persistence';
 import type { ServiceContext, ServiceDoor, ServiceName, ServiceParts } from '../door.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../embedded/embedded-postgres.ts';
 import { startInternalServer, type InternalServer } from '../http/internal-server.ts';
@@ -273,6 +273,7 @@ async function openService(door: AnyDoor, shared: Shared): Promise<OpenService> 
     shared.settings.COUNTERSIGN_DATABASE_CONNECTIONS,
   );
   await migrate(database, readMigrations(door.migrations));
+  const clock = await DatabaseClock.open(database);
   const outbox = new Outbox({
     database,
     publish: (messages) => shared.bus.publish(messages),
@@ -286,11 +287,12 @@ async function openService(door: AnyDoor, shared: Shared): Promise<OpenService> 
     bus: shared.bus,
     locks: shared.locks,
     reads: shared.reads,
-    clock: systemClock,
+    clock,
     log,
     instance: shared.instance,
   };
   const parts = (await door.open(context as never)) as ServiceParts;
   if (parts.reads) shared.reads.register(door.name, parts.reads);
-  return { name: door.name, parts, database, outbox, log };
+  const workers = [...(parts.workers ?? []), clock];
+  return { name: door.name, parts: { ...parts, workers }, database, outbox, log };
 }
