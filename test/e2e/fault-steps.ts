@@ -25,6 +25,7 @@ export interface RunView {
   readonly cause: { readonly code: string; readonly message: string } | null;
   readonly answer: string | null;
   readonly turns: number;
+  readonly stage: string | null;
   readonly endedAt: string | null;
   readonly calls: readonly {
     readonly callId: string;
@@ -65,9 +66,14 @@ export function faultSteps(system: () => System) {
       { prefer: 'wait=30' },
     );
 
-  /** A run of the probe agent, whose model plays the plan. */
-  async function start(plan: Plan, budgets: object = {}, taskId: string | null = newTask()): Promise<string> {
-    const body = { agent: 'probe', input: planText(plan), budgets, ...(taskId === null ? {} : { taskId }) };
+  /** A run of an agent whose model plays the plan. */
+  async function start(
+    plan: Plan,
+    budgets: object = {},
+    taskId: string | null = newTask(),
+    agent = 'probe',
+  ): Promise<string> {
+    const body = { agent, input: planText(plan), budgets, ...(taskId === null ? {} : { taskId }) };
     const started = await ask<{ runId: string }>(system(), 'alice', 'POST', '/v1/runs', body);
     expect(started.status).toBe(202);
     return started.body.runId;

@@ -5,6 +5,7 @@ import { faultListSuite } from './fault-list.suite.ts';
 import { governedCallSuite } from './governed-call.suite.ts';
 import { lostAnswersSuite } from './lost-answers.suite.ts';
 import { runControlSuite } from './run-control.suite.ts';
+import { stagesSuite } from './stages.suite.ts';
 import type { System } from './system.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -22,6 +23,7 @@ export function installationSuite(open: (world: World) => Promise<System>, built
   lostAnswersSuite(theSystem, theSink);
   faultListSuite(theSystem, theSink);
   runControlSuite(theSystem, theSink);
+  stagesSuite(theSystem, theSink);
   approvalEditsSuite(theSystem, theSink);
   compensationSuite(theSystem, () => world.office);
   factsSuite(theSystem, () => world.office);

@@ -4,6 +4,7 @@ import type { AcceptedRuns } from './adapters/accepted-runs.ts';
 import { checkScope } from './adapters/check-scope.ts';
 import type { CommandExchange } from './adapters/command-exchange.ts';
 import { endedView } from './adapters/ended-view.ts';
+import { resolveStages } from './adapters/resolve-stages.ts';
 import { resolveToolset, resolveUndoTools } from './adapters/resolve-toolset.ts';
 import type { RunViews } from './adapters/run-views.ts';
 import { startAndWait, type StartedRun } from './adapters/start-and-wait.ts';
@@ -84,8 +85,9 @@ export class GatewayIntake {
     const resolved = await resolveToolset(tools, tenant, names);
     const toolset = names ? resolved : resolved.filter((ref) => mayUse(caller, ref.tool));
     const undoTools = await resolveUndoTools(tools, tenant, toolset);
+    const stages = await resolveStages(tools, tenant, agent?.stages);
     const start = this.#start(caller, 'POST /v1/runs', options, (stamp) =>
-      runCommand(caller, stamp, request, agent, toolset, undoTools),
+      runCommand(caller, stamp, request, agent, toolset, undoTools, stages),
     );
     const { runId } = start;
     const ended = keys.ended(tenant, runId);

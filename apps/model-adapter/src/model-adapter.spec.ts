@@ -285,6 +285,9 @@ describe('the model-adapter', () => {
       text: 'select offered from turn where run_id = $1',
       values: [runId],
     });
-    expect(JSON.parse(row!.offered)).toMatchObject([{ type: 'function', name: 'probe__look_up', strict: false }]);
+    expect(JSON.parse(row!.offered)).toMatchObject({
+      tools: [{ type: 'function', name: 'probe__look_up', strict: false }],
+      toolChoice: 'auto',
+    });
   });
 });

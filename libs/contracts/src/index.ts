@@ -15,6 +15,7 @@ export * from './messages/facts.schema.ts';
 export * from './messages/model.schema.ts';
 export * from './messages/registry.schema.ts';
 export * from './messages/run.schema.ts';
+export * from './messages/stages.schema.ts';
 export * from './messages/unknown.schema.ts';
 export * from './messages/standing.schema.ts';
 export * from './outgoing.ts';

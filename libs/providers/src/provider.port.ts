@@ -1,5 +1,5 @@
 import type { ErrorCode, Json } from '#kernel';
-import type { ToolContract } from '#contracts';
+import type { ToolChoice, ToolContract } from '#contracts';
 
 /**
  * A model provider: what a run says goes out as a request, what the model says comes back as proposals.
@@ -44,6 +44,8 @@ export interface TurnToAsk {
   readonly transcript: readonly TranscriptItem[];
   readonly tools: readonly ToolContract[];
   readonly parallelToolCalls: boolean;
+  /** Absent: auto. */
+  readonly toolChoice?: ToolChoice | undefined;
   /** Tokens that the answer may have, its reasoning with it; undefined = as many as the model can. */
   readonly maxOutputTokens?: number;
 }

@@ -24,6 +24,7 @@ export interface RunView {
   readonly taskId?: string | null;
   readonly labels?: Readonly<Record<string, string>>;
   readonly turns?: number;
+  readonly stage?: string | null;
   readonly startedAt?: string | null;
   readonly endedAt?: string | null;
   readonly compensation?: string;

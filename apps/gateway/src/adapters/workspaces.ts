@@ -1,4 +1,4 @@
-import type { AgentRef, Budgets, OnFailure, ToolContract } from '#contracts';
+import type { AgentRef, Budgets, OnFailure, Stages, ToolContract } from '#contracts';
 import { agentSchema, budgetsSchema, toolKey } from '#contracts';
 import { CountersignError } from '#kernel';
 import type { ContractStore } from '#registry';
@@ -15,6 +15,7 @@ export interface WorkspaceSource {
     readonly toolset: readonly string[];
     readonly budgets?: WrittenBudgets | undefined;
     readonly onFailure?: OnFailure | undefined;
+    readonly stages?: Stages | undefined;
   }[];
 }
 
@@ -69,6 +70,7 @@ export async function publishWorkspaces(
         toolset: agent.toolset,
         budgets: budgetsOf(agent.budgets),
         onFailure: agent.onFailure,
+        stages: agent.stages,
       });
     }
   }

@@ -84,6 +84,7 @@ export const runViewSchema = z.looseObject({
   taskId: z.string().nullable(),
   labels: z.record(z.string(), z.string()),
   turns: z.int(),
+  stage: z.string().nullish().describe('In which the last turn was asked for; of runs with stages.'),
   startedAt: time.nullable(),
   endedAt: time.nullable(),
   compensation: z.enum(COMPENSATION_STATUSES).optional().describe('How far what the run did was undone.'),

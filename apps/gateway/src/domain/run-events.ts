@@ -52,7 +52,8 @@ export function tellNext(runId: string, told: Told, known: RunProgress, force = 
   }
   while (told.turns < known.turns) {
     told.turns++;
-    tell('turn.recorded', { turn: told.turns });
+    const stage = known.stage && told.turns === known.turns ? { stage: known.stage.name } : {};
+    tell('turn.recorded', { turn: told.turns, ...stage });
   }
   if (known.controls > told.controls) {
     told.controls = known.controls;

@@ -16,6 +16,8 @@ export interface RunProgress {
   /** What people ordered last, and how many orders that makes. */
   readonly controls: number;
   readonly control: string | null;
+  /** The furthest that a turn was asked for in. */
+  readonly stage: { readonly no: number; readonly name: string } | null;
   readonly ended: RunEnd | null;
   /** Calls that the run had at its last end; null = not known. */
   readonly callCount: number | null;
@@ -96,6 +98,7 @@ export const UNKNOWN: RunProgress = {
   turns: 0,
   controls: 0,
   control: null,
+  stage: null,
   ended: null,
   callCount: null,
   back: { rank: 0, status: null },
@@ -134,6 +137,7 @@ export function foldProgress(a: RunProgress, b: RunProgress): RunProgress {
     turns: Math.max(a.turns, b.turns),
     controls: Math.max(a.controls, b.controls),
     control: (b.controls > a.controls ? b : a).control,
+    stage: (b.stage?.no ?? 0) > (a.stage?.no ?? 0) ? b.stage : a.stage,
     ended,
     callCount: counted,
     back: b.back.rank > a.back.rank ? b.back : a.back,
@@ -192,7 +196,7 @@ export function progressOf(message: RunMessage, topic: string): RunProgress {
     case 'RunControlled':
       return { ...UNKNOWN, controls: message.data.no, control: message.data.control };
     case 'TurnRecorded':
-      return { ...UNKNOWN, turns: message.data.turn };
+      return { ...UNKNOWN, turns: message.data.turn, stage: message.data.stage ?? null };
     case 'RunEnded': {
       const { episode, status, outcome, cause, answer, turns, callCount } = message.data;
       const ended = { episode, status, outcome, cause, answer, turns, endedAt: message.occurredAt };

@@ -3,6 +3,7 @@ import {
   type AgentRef,
   type OnFailure,
   type ProposeCalls,
+  type Stages,
   type StartRun,
   type ToolRef,
   type WrittenBudgets,
@@ -16,6 +17,8 @@ export interface Agent {
   readonly toolset: readonly string[];
   readonly budgets: WrittenBudgets;
   readonly onFailure?: OnFailure | undefined;
+  /** Tools as they are written in the toolset. */
+  readonly stages?: Stages | undefined;
 }
 
 export interface Stamp {
@@ -31,6 +34,8 @@ export function runCommand(
   agent: Agent | null,
   toolset: readonly ToolRef[],
   undoTools: readonly ToolRef[],
+  /** Of the agent, in the versions of `toolset`. */
+  stages: Stages | undefined,
 ): StartRun {
   const onFailure = request.onFailure ?? agent?.onFailure;
   return {
@@ -40,6 +45,7 @@ export function runCommand(
     ...(agent && request.driver === 'agent' ? { agent: agent.ref, input: request.input } : {}),
     toolset: [...toolset],
     ...(undoTools.length === 0 ? {} : { undoTools: [...undoTools] }),
+    ...(stages === undefined ? {} : { stages }),
     ...(onFailure === undefined ? {} : { onFailure }),
     ...(request.taskId === undefined ? {} : { taskId: request.taskId }),
     budgets: fillBudgets(agent?.budgets, request.budgets),

@@ -21,6 +21,8 @@ export interface StoredProgress {
   readonly compensation: string | null;
   readonly controls?: number;
   readonly control?: string | null;
+  readonly stageNo?: number;
+  readonly stage?: string | null;
   readonly calls: readonly StoredCall[];
 }
 
@@ -60,6 +62,7 @@ export function progressOfStored(stored: StoredProgress | null): RunProgress {
     turns: stored.turns,
     controls: stored.controls ?? 0,
     control: stored.control ?? (stored.controls ? 'handed_back' : null),
+    stage: stored.stageNo && stored.stage ? { no: stored.stageNo, name: stored.stage } : null,
     ended: isOver
       ? {
           episode,

@@ -8,7 +8,7 @@ create table turn (
   request bytea not null,
   -- The answer as it was published; a repeated request gets these bytes again.
   response bytea,
-  -- The lowered tools that the model was shown, as JSON text.
+  -- The lowered tools that the model was shown and the choice it had, `{tools, toolChoice}`, as JSON text.
   offered text,
   lease_owner text,
   -- Judged by the database's clock alone.

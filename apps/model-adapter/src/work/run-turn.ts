@@ -8,7 +8,7 @@ import {
 } from '#contracts';
 import { CountersignError, faults, InfrastructureError, type Clock, type ErrorCode } from '#kernel';
 import type { Database } from '#persistence';
-import type { Provider, TranscriptItem, TurnToAsk } from '#providers';
+import type { Provider, ProviderRequest, TranscriptItem, TurnToAsk } from '#providers';
 import type { ClaimedTurn } from '../adapters/claim-turns.query.ts';
 import { loadTranscript } from '../adapters/transcript.repository.ts';
 import { completedTurn, failedTurn, type TurnResponse } from '../domain/turn-response.ts';
@@ -75,12 +75,13 @@ export async function runTurn(claimed: ClaimedTurn, deps: TurnDependencies, sign
     const tools = await Promise.all(request.data.toolset.map((ref) => deps.contracts.byDigest(ref.digest)));
     const whole = [...transcript, ...sent];
     const { model, instructions } = agent;
-    const toAsk = { model, instructions, transcript: whole, tools, parallelToolCalls: request.data.parallelToolCalls };
+    const { parallelToolCalls, toolChoice } = request.data;
+    const toAsk = { model, instructions, transcript: whole, tools, parallelToolCalls, toolChoice };
     const reserved = reserve(request.data, provider, toAsk, deps);
     if (!isReserved(reserved))
       return ended(failed('BUDGET_EXHAUSTED', reserved.message, limitOf(reserved.limit)), [], null, 0);
     const wire = provider.buildRequest({ ...toAsk, maxOutputTokens: reserved.maxOutputTokens });
-    const offered = JSON.stringify(wire.tools ?? []);
+    const offered = JSON.stringify(offeredIn(wire));
     faults.at?.('model-adapter', 'before-send');
     const { answer, attempts } = await askProvider(provider, wire, { turn, transcript: whole }, deps.limits, signal);
     faults.at?.('model-adapter', 'after-answer');
@@ -108,6 +109,9 @@ export async function runTurn(claimed: ClaimedTurn, deps: TurnDependencies, sign
     throw error;
   }
 }
+
+/** Exactly what the model was shown, and whether it could, had to or must not call it (G14). */
+const offeredIn = ({ tools = [], tool_choice: toolChoice = 'none' }: ProviderRequest) => ({ tools, toolChoice });
 
 function reserve(
   data: RequestTurn,

@@ -8,6 +8,7 @@ import { callsUsed, shortDigest } from './limits.ts';
 import { isOfModel } from './run-control.ts';
 import { baseOf, type CallBase, type Call, type HeldCall, type SettledCall } from './call-state.ts';
 import { budgetsOf, withState, type Batch, type Run } from './run-state.ts';
+import { offeredTo } from './stages.ts';
 import { charge, tenantText } from './tenant-use.ts';
 import { ContractsMissing, type Emission, type Env, type Input } from './saga.types.ts';
 
@@ -40,9 +41,12 @@ export function admitBatch(
   const added: Call[] = [];
   const out: Emission[] = [];
   let paying = opened;
+  const byModel = isOfModel(opened, { batch });
+  const offered = offeredTo(opened, byModel);
   for (const [index, proposal] of proposed.proposals.entries()) {
     const context = {
-      origin: isOfModel(opened, { batch }) ? ('tool:*' as const) : ('user' as const),
+      origin: byModel ? ('tool:*' as const) : ('user' as const),
+      offered,
       definition: run.definition,
       principal: proposed.principal,
       callId: proposal.callId,

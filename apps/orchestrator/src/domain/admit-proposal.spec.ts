@@ -27,6 +27,7 @@ function admit(
   const proposal: Proposal = { tool, arguments: args, providerCallId: 'p1' };
   return admitProposal(proposal, {
     definition,
+    offered: definition.toolset,
     principal: alice,
     callId: `call_${RUN_ID.slice(4)}_0001`,
     sources,

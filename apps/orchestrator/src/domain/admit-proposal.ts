@@ -42,6 +42,8 @@ export type Admission = Admitted | Rejected;
 
 export interface AdmissionContext {
   readonly definition: RunDefinition;
+  /** What its proposer may call now: of the run's toolset. */
+  readonly offered: readonly ToolRef[];
   readonly principal: Principal;
   readonly callId: string;
   readonly sources: readonly string[];
@@ -53,8 +55,8 @@ export interface AdmissionContext {
 /** Parse → object → contract's schema → evidence → resources → operation key; the first fault ends it, with paths. */
 export function admitProposal(proposal: Proposal, context: AdmissionContext): Admission {
   const { definition, callId } = context;
-  const ref = resolveTool(proposal.tool, definition.toolset);
-  if (!ref) return unknownTool(proposal.tool, definition);
+  const ref = resolveTool(proposal.tool, context.offered);
+  if (!ref) return unknownTool(proposal.tool, context);
   const readable = context.contracts.get(ref.digest);
   if (readable === undefined || readable === 'unreadable') {
     const error = callError('INTERNAL', `The contract of ${ref.tool} cannot be read`);
@@ -119,9 +121,17 @@ function bind(
   };
 }
 
-function unknownTool(asked: string, definition: RunDefinition): Rejected {
-  const near = nearTools(asked, definition.toolset, definition.driver === 'agent');
+function unknownTool(asked: string, { definition, offered }: AdmissionContext): Rejected {
+  const near = nearTools(asked, offered, definition.driver === 'agent');
   const shown = JSON.stringify(asked.slice(0, 80));
+  const later = resolveTool(asked, definition.toolset);
+  if (later) {
+    const now = near.length > 0 ? `; offered now: ${near.join(', ')}` : '';
+    const error = callError('TOOL_NOT_ALLOWED', `The tool ${shown} is not offered in this stage of the run${now}`, [
+      { path: '/tool', rule: 'stage', allowed: near },
+    ]);
+    return { ok: false, tool: later.tool, contractDigest: later.digest, effectClass: null, error };
+  }
   const hint = near.length > 0 ? `; did you mean ${near.join(', ')}?` : '';
   const error = callError('UNKNOWN_TOOL', `No tool ${shown} is offered in this run${hint}`, [
     { path: '/tool', rule: 'toolset', allowed: near },

@@ -9,9 +9,10 @@ import { factStep } from './facts.ts';
 import { stopAfterCalls, stopBeforeTurn } from './limits.ts';
 import { releaseGate } from './release-gate.ts';
 import { takenOverBy } from './run-control.ts';
+import { enterStage, parallelOf } from './stages.ts';
 import { reserveRequest, tenantEnd } from './tenant-use.ts';
 import { baseOf, isOut, isReplaced, isSettled, type Call, type HeldCall, type ProposedCall } from './call-state.ts';
-import { budgetsOf, withState, type End, type Run } from './run-state.ts';
+import { withState, type End, type Run } from './run-state.ts';
 import type { Advanced, Emission, Env, Input } from './saga.types.ts';
 
 /**
@@ -56,7 +57,7 @@ function release(run: Run, input: Input, env: Env): Advanced {
   if (run.state.calls.every((call) => call.state !== 'held')) return { run, out: [] };
   const calls = [...run.state.calls];
   const out: Emission[] = [];
-  let room = budgetsOf(run).maxParallel - calls.filter(isOut).length;
+  let room = parallelOf(run) - calls.filter(isOut).length;
   const drop = (index: number, call: HeldCall, refusal: Refusal): void => {
     const dropped = dropHeld(run, input, call, refusal, env.now);
     calls[index] = dropped.call;
@@ -160,7 +161,7 @@ function whenAllSettled(run: Run, input: Input, env: Env): Advanced {
       if (driver !== 'agent') return endRun(run, input, endOfCall(run), env.now);
       const end = stopBeforeTurn(run);
       if (end) return endRun(run, input, end, env.now);
-      const taken = reserveRequest(run, env);
+      const taken = reserveRequest(enterStage(run), env);
       if ('stop' in taken) return endRun(run, input, tenantEnd(taken.stop), env.now);
       const asking = withState(taken.run, { phase: { name: 'awaiting_model', turn: turns + 1 } });
       return { run: asking, out: [requestTurn(asking, input, turns + 1, env.now)] };

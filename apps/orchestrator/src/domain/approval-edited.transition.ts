@@ -72,7 +72,7 @@ function editedCall(
   };
   const { definition, state } = run;
   const context = { definition, principal, callId, sources: state.sources, contracts: env.contracts };
-  const admission = admitProposal(proposal, { ...context, origin: 'user' });
+  const admission = admitProposal(proposal, { ...context, offered: definition.toolset, origin: 'user' });
   const refusal: Refusal | undefined = whyNot(run) ?? (admission.ok ? undefined : { error: admission.error });
   if (admission.ok && refusal === undefined) {
     const held = heldCall(base, admission, budgetsOf(run).approvalTtlMs);

@@ -15,17 +15,9 @@ import { turnLimits } from './limits.ts';
 import { newsNote } from './outcome-news.ts';
 import { outcomeOf } from './outcome.ts';
 import { isOut, isSettled, type OutCall, type ProposedCall } from './call-state.ts';
-import {
-  budgetsOf,
-  episodeOf,
-  isCancelling,
-  roundsOf,
-  type Phase,
-  type Resume,
-  type Round,
-  type Run,
-} from './run-state.ts';
+import { episodeOf, isCancelling, roundsOf, type Phase, type Resume, type Round, type Run } from './run-state.ts';
 import type { CommandType, Emission, Input, InputOf } from './saga.types.ts';
+import { parallelOf, shownIn, stageNo, stageOf } from './stages.ts';
 import { usageOf } from './usage.ts';
 
 /** What caused the messages; timers have no cause. */
@@ -77,7 +69,9 @@ export function turnRecorded(
 ): Emission<'TurnRecorded'> {
   const { turn, usage } = input.data;
   const { inputTokens, outputTokens, costUsd = null } = usage;
-  const data = { turn, callIds, inputTokens, outputTokens, costUsd, answer };
+  const stage = stageOf(run);
+  const place = stage ? { stage: { no: stageNo(run), name: stage.name } } : {};
+  const data = { turn, callIds, inputTokens, outputTokens, costUsd, answer, ...place };
   return emission(run, input, { topic: TOPICS.runEvents, type: 'TurnRecorded', at: now, own: turn, data });
 }
 
@@ -238,6 +232,7 @@ export function callRejected(run: Run, cause: Cause, rejected: RejectedCall, now
 /** A turn carries the results that the model has not been given: one for each proposal of its last turn, in their order. */
 export function requestTurn(run: Run, cause: Cause, turn: number, now: number): Emission<'RequestTurn'> {
   const { agent, input, toolset } = run.definition;
+  const stage = stageOf(run);
   if (!agent) throw new TypeError(`the run ${run.definition.runId} has no agent`);
   const results = run.state.calls
     .filter(isSettled)
@@ -251,8 +246,9 @@ export function requestTurn(run: Run, cause: Cause, turn: number, now: number): 
     agent,
     ...(turn === 1 ? { input: input ?? '' } : {}),
     results: fitResults(results),
-    toolset: [...toolset],
-    parallelToolCalls: budgetsOf(run).maxParallel > 1,
+    toolset: stage ? shownIn(stage, toolset) : [...toolset],
+    ...(stage?.toolChoice === undefined ? {} : { toolChoice: stage.toolChoice }),
+    parallelToolCalls: parallelOf(run) > 1,
     limits: turnLimits(run),
   };
   return emission(run, cause, { topic: TOPICS.modelRequests, type: 'RequestTurn', at: now, own: turn, data });

@@ -57,8 +57,10 @@ function begin(run: Run, call: HeldCall, plan: FactPlan, env: Env): FactStep {
   if (!env.contracts.has(plan.digest)) throw new ContractsMissing([plan.digest]);
   const callId = callIdOf(run.definition.runId, ['facts', call.callId]);
   const proposal = { tool: plan.tool, arguments: JSON.stringify(argumentsOf(plan, call.bound.arguments)) };
+  const toolset = run.definition.undoTools ?? [];
   const admission = admitProposal(proposal, {
-    definition: { ...run.definition, toolset: run.definition.undoTools ?? [] },
+    definition: { ...run.definition, toolset },
+    offered: toolset,
     principal: call.bound.principal,
     callId,
     sources: [],

@@ -7,11 +7,13 @@ import type {
   RunEnded,
   RunOutcome,
   RunStatus,
+  Stages,
   StartRun,
   ToolRef,
 } from '#contracts';
 import { isOut, isSettled, type Call, type OutCall } from './call-state.ts';
 import type { Control, Controlled, HandBack } from './run-control.ts';
+import type { StagePlace } from './stages.ts';
 import type { Charged, Reserved } from './tenant-use.ts';
 
 /**
@@ -42,6 +44,7 @@ export interface RunDefinition {
   readonly toolset: readonly ToolRef[];
   /** For undos alone. */
   readonly undoTools?: readonly ToolRef[] | undefined;
+  readonly stages?: Stages | undefined;
   /** Absent: keep. */
   readonly onFailure?: OnFailure | undefined;
   readonly taskId?: string | undefined;
@@ -58,6 +61,8 @@ export interface RunState {
   readonly calls: readonly Call[];
   /** The turns (agent) or ProposeCalls commands (client) that the calls came in, in order. */
   readonly batches: readonly Batch[];
+  /** Absent: in the first one, if the run has any. */
+  readonly stage?: StagePlace | undefined;
   /** Turns of the model that were folded. */
   readonly turns: number;
   /** Ids that the run's reads returned: what later calls may cite as evidence. */

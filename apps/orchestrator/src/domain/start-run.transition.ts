@@ -46,8 +46,20 @@ const FIRST_PHASE: Readonly<Record<StartRun['data']['driver'], Phase>> = {
 };
 
 function newRun({ runId, tenant, data, correlationId }: StartRun, now: number): Run {
-  const { driver, principal, requestDigest, agent, input, toolset, undoTools, onFailure, taskId, budgets, labels } =
-    data;
+  const {
+    driver,
+    principal,
+    requestDigest,
+    agent,
+    input,
+    toolset,
+    undoTools,
+    onFailure,
+    taskId,
+    budgets,
+    labels,
+    stages,
+  } = data;
   return {
     runNo: null,
     definition: {
@@ -60,6 +72,7 @@ function newRun({ runId, tenant, data, correlationId }: StartRun, now: number): 
       input,
       toolset,
       ...(undoTools === undefined ? {} : { undoTools }),
+      ...(stages === undefined ? {} : { stages }),
       ...(onFailure === undefined ? {} : { onFailure }),
       taskId,
       budgets,

@@ -35,10 +35,11 @@ async function foldRuns(sql: Sql, rows: readonly RunRow[]): Promise<void> {
     text: `insert into run_view as v (tenant, run_id, driver, agent, principal, request_digest, task_id, labels, started_at,
              turns, episode_rank, status, outcome, cause, answer, ended_at, usage,
              compensation_rank, compensation, compensation_report, first_seen, amend_rank, amended_outcome,
-             control_rank, control, control_episode)
+             control_rank, control, control_episode, stage_no, stage)
            select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[],
              $9::timestamptz[], $10::int[], $11::int[], $12::text[], $13::text[], $14::json[], $15::text[], $16::timestamptz[], $17::json[],
-             $18::int[], $19::text[], $20::json[], $21::timestamptz[], $22::int[], $23::text[], $24::int[], $25::text[], $26::int[])
+             $18::int[], $19::text[], $20::json[], $21::timestamptz[], $22::int[], $23::text[], $24::int[], $25::text[], $26::int[],
+             $27::int[], $28::text[])
            on conflict (tenant, run_id) do update set
              driver = coalesce(v.driver, excluded.driver),
              agent = coalesce(v.agent, excluded.agent),
@@ -63,6 +64,8 @@ async function foldRuns(sql: Sql, rows: readonly RunRow[]): Promise<void> {
              control_rank = greatest(v.control_rank, excluded.control_rank),
              control = case when excluded.control_rank > v.control_rank then excluded.control else v.control end,
              control_episode = case when excluded.control_rank > v.control_rank then excluded.control_episode else v.control_episode end,
+             stage_no = greatest(v.stage_no, excluded.stage_no),
+             stage = case when excluded.stage_no > v.stage_no then excluded.stage else v.stage end,
              first_seen = least(v.first_seen, excluded.first_seen)`,
     values: [
       column(rows, 'tenant'),
@@ -91,6 +94,8 @@ async function foldRuns(sql: Sql, rows: readonly RunRow[]): Promise<void> {
       column(rows, 'controlRank'),
       column(rows, 'control'),
       column(rows, 'controlEpisode'),
+      column(rows, 'stageNo'),
+      column(rows, 'stage'),
     ],
   });
 }

@@ -28,6 +28,8 @@ export const emptyRun = ({ tenant, runId, occurredAt }: Message): RunRow => ({
   controlRank: 0,
   control: null,
   controlEpisode: 0,
+  stageNo: 0,
+  stage: null,
   firstSeen: occurredAt,
 });
 

@@ -81,8 +81,11 @@ function runRowOf(message: Message<FoldedType>): RunRow | null {
         startedAt: message.occurredAt,
       };
     }
-    case 'TurnRecorded':
-      return { ...emptyRun(message), turns: message.data.turn, answer: storableOrNull(message.data.answer) };
+    case 'TurnRecorded': {
+      const { turn, answer, stage } = message.data;
+      const place = stage ? { stageNo: stage.no, stage: stage.name } : {};
+      return { ...emptyRun(message), turns: turn, answer: storableOrNull(answer), ...place };
+    }
     case 'RunEnded': {
       const { status, outcome, cause, episode, turns, answer, usage } = message.data;
       return {

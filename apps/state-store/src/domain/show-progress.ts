@@ -18,6 +18,8 @@ export interface StoredProgress {
   compensation: string | null;
   control_rank: number | null;
   control: string | null;
+  stage_no: number | null;
+  stage: string | null;
   calls: readonly StoredCallProgress[] | null;
 }
 
@@ -62,6 +64,9 @@ export interface ProgressView {
   /** Orders of people, and what the last of them holds. */
   readonly controls: number;
   readonly control: string | null;
+  /** 0 = none. */
+  readonly stageNo: number;
+  readonly stage: string | null;
   readonly calls: readonly {
     readonly callId: string;
     readonly rank: number;
@@ -105,6 +110,8 @@ export function showProgress(stored: StoredProgress): ProgressView | null {
     compensation: stored.compensation,
     controls: stored.control_rank ?? 0,
     control: stored.control,
+    stageNo: stored.stage_no ?? 0,
+    stage: stored.stage,
     calls: (stored.calls ?? []).map((call) => ({
       callId: call.call_id,
       rank: call.rank,

@@ -33,6 +33,8 @@ export interface RunView {
   readonly taskId: string | null;
   readonly labels: Readonly<Record<string, string>>;
   readonly turns: number;
+  /** In which its last turn was asked for; null = it has no stages. */
+  readonly stage: string | null;
   /** 1, and one more with each resume. */
   readonly episode: number;
   /** Tokens, cost (null = unknown) and result bytes at the end; null while it is open and for direct calls. */
@@ -82,6 +84,7 @@ export interface StoredRun {
   compensation_report: unknown;
   control: string | null;
   control_episode: number;
+  stage: string | null;
   status: string | null;
   outcome: string | null;
   cause: unknown;
@@ -131,6 +134,7 @@ export function showRun(run: StoredRun, calls: readonly StoredCall[]): RunView {
     taskId: run.task_id,
     labels: run.labels ?? {},
     turns: run.turns,
+    stage: run.stage,
     episode: EPISODE_RANK.episodeOf(run.episode_rank),
     usage: run.usage ?? null,
     compensation: run.compensation === null || run.compensation === 'asked' ? 'none' : run.compensation,

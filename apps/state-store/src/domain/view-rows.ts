@@ -38,6 +38,9 @@ export interface RunRow {
   readonly control: string | null;
   /** It holds in this episode. */
   readonly controlEpisode: number;
+  /** The furthest stage that a turn was asked for in; 0 = none. */
+  readonly stageNo: number;
+  readonly stage: string | null;
   readonly firstSeen: string;
 }
 
@@ -118,6 +121,7 @@ const earlier = (a: string, b: string): string => (a <= b ? a : b);
 export function mergeRuns(a: RunRow, b: RunRow): RunRow {
   const [high, low] = b.episodeRank > a.episodeRank ? [b, a] : [a, b];
   const controlled = b.controlRank > a.controlRank ? b : a;
+  const staged = b.stageNo > a.stageNo ? b : a;
   return {
     ...high,
     driver: high.driver ?? low.driver,
@@ -134,6 +138,8 @@ export function mergeRuns(a: RunRow, b: RunRow): RunRow {
     controlRank: controlled.controlRank,
     control: controlled.control,
     controlEpisode: controlled.controlEpisode,
+    stageNo: staged.stageNo,
+    stage: staged.stage,
     firstSeen: earlier(a.firstSeen, b.firstSeen),
   };
 }

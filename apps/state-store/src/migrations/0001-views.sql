@@ -30,6 +30,9 @@ create table run_view (
   control_rank integer not null default 0,
   control text,
   control_episode integer not null default 0,
+  -- The furthest stage that a turn was asked for in; 0 = the run has none, or none is known.
+  stage_no integer not null default 0,
+  stage text,
   primary key (tenant, run_id)
 ) with (fillfactor = 70);
 create index run_view_newest on run_view (tenant, first_seen desc, run_id desc);

@@ -22,6 +22,7 @@ export const RUN_AUDIT = {
       call_count: number(({ callIds }) => callIds.length),
       input_tokens: number(({ inputTokens }) => inputTokens),
       output_tokens: number(({ outputTokens }) => outputTokens),
+      stage: name(({ stage }) => stage?.name),
     },
   },
   RunEnded: {

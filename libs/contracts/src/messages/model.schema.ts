@@ -3,6 +3,7 @@ import { ERROR_CODE_NAMES } from '#kernel';
 import { callIdSchema, digestSchema } from '../envelope.schema.ts';
 import { LIMIT_NAMES } from './budgets.schema.ts';
 import { agentSchema, proposalSchema } from './run.schema.ts';
+import { toolChoiceSchema } from './stages.schema.ts';
 
 /** The result of one proposal, for the model; exactly one for each proposal of the turn before, in its order. */
 export const turnResultSchema = z.object({
@@ -24,6 +25,8 @@ export const requestTurnSchema = z.object({
   note: z.string().max(32_768).optional(),
   /** Contracts that the model is shown, by digest. */
   toolset: z.array(z.object({ tool: z.string(), digest: digestSchema })),
+  /** Absent: auto. */
+  toolChoice: toolChoiceSchema.optional(),
   parallelToolCalls: z.boolean().default(true),
   /** What is left for this turn. */
   limits: z

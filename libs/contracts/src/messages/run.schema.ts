@@ -4,6 +4,7 @@ import { callIdSchema, digestSchema, principalSchema } from '../envelope.schema.
 import { errorDetailSchema } from '../result.schema.ts';
 import { compensationEndedSchema } from './compensation.schema.ts';
 import { budgetsSchema, LIMIT_NAMES, writtenBudgetsSchema } from './budgets.schema.ts';
+import { stagesSchema } from './stages.schema.ts';
 
 /** A tool call as it was asked for, before any check. `arguments` is the raw text, parsed once, strictly, by the orchestrator. */
 export const proposalSchema = z.object({
@@ -46,6 +47,8 @@ export const startRunSchema = z.object({
   toolset: z.array(toolRefSchema).max(1000),
   /** The tools that contracts of the toolset name for their undo or their facts; never offered. */
   undoTools: z.array(toolRefSchema).max(1000).optional(),
+  /** Of a run that a model drives; tools as `ns.name@version`. */
+  stages: stagesSchema(z.string().max(256)).optional(),
   /** Absent: keep. */
   onFailure: onFailureSchema.optional(),
   taskId: z.string().min(1).max(256).optional(),
@@ -162,6 +165,8 @@ export const turnRecordedSchema = z.object({
   costUsd: z.number().min(0).nullable().optional(),
   /** The model's final answer: untrusted text; only on the last turn. */
   answer: z.string().nullable(),
+  /** In which the turn was asked for; absent in a run without stages. Stages only go forward. */
+  stage: z.object({ no: z.int().min(1), name: z.string() }).optional(),
 });
 export type TurnRecorded = z.infer<typeof turnRecordedSchema>;
 

@@ -1,8 +1,12 @@
 import { z } from 'zod';
-import { onFailureSchema, writtenBudgetsSchema } from '#contracts';
+import { onFailureSchema, stageFaults, stagesSchema, writtenBudgetsSchema } from '#contracts';
+
+const toolName = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*(@\d+\.\d+\.\d+)?$/, 'use "namespace.name" or "namespace.name@1.2.3"');
 
 /** One file of `agents/`: who the model is, what it is told, and which tools it may be shown. */
-export const agentDefinitionSchema = z.strictObject({
+const fieldsSchema = z.strictObject({
   name: z
     .string()
     .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'use lower-case words joined by "-"')
@@ -10,15 +14,16 @@ export const agentDefinitionSchema = z.strictObject({
   model: z.string().min(1).max(128),
   instructions: z.string().min(1).max(65_536),
   /** `ns.name` or `ns.name@version`. */
-  toolset: z
-    .array(
-      z
-        .string()
-        .regex(/^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*(@\d+\.\d+\.\d+)?$/, 'use "namespace.name" or "namespace.name@1.2.3"'),
-    )
-    .max(1000),
+  toolset: z.array(toolName).max(1000),
+  /** Which tools it is shown when; absent: all of them, always. */
+  stages: stagesSchema(toolName).optional(),
   budgets: writtenBudgetsSchema.optional(),
   /** What becomes of its effects when a run does not come to a good end; absent: keep. */
   onFailure: onFailureSchema.optional(),
+});
+
+export const agentDefinitionSchema = fieldsSchema.superRefine(({ stages, toolset }, context) => {
+  for (const { path, message } of stages ? stageFaults(stages, toolset) : [])
+    context.addIssue({ code: 'custom', path: ['stages', ...path], message });
 });
 export type AgentDefinition = z.infer<typeof agentDefinitionSchema>;

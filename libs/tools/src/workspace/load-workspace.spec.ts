@@ -54,6 +54,24 @@ describe('loadWorkspace', () => {
     ]);
   });
 
+  it('stages that no run can go through are told with their place and the remedy', async () => {
+    const root = await folder({
+      'tools/a.json': http,
+      'agents/a.yaml': `name: a
+model: m
+instructions: i
+toolset: [x.look]
+stages:
+  - { name: gather, toolset: [x.look, x.none] }
+  - { name: act, toolset: [x.look], toolChoice: required }
+`,
+    });
+    const message = await loadWorkspace(root).catch((error: Error) => error.message);
+    expect(message).toContain('agents/a.yaml: /stages/0/toolset/1: x.none is not in the toolset of the agent');
+    expect(message).toContain('agents/a.yaml: /stages/0/advanceWhen: is missing');
+    expect(message).toContain('agents/a.yaml: /stages/1/toolChoice: the model could never answer');
+  });
+
   it('tells every fault of every file in one message (G13)', async () => {
     const root = await folder({
       'tools/a.json': http,

@@ -31,6 +31,7 @@ export function printRun(out: Output, run: RunView): void {
     ['task', run.taskId],
     ['labels', labelText(run.labels)],
     ['turns', run.turns],
+    ['stage', run.stage],
     ['started', run.startedAt],
     ['ended', run.endedAt],
     ['way back', run.compensation === 'none' ? null : run.compensation],
