@@ -53,7 +53,9 @@ export function buildRequest(turn: TurnToAsk): ProviderRequest {
     store: false,
     include: ['reasoning.encrypted_content'],
     ...(turn.maxOutputTokens === undefined ? {} : { max_output_tokens: turn.maxOutputTokens }),
-    ...(tools.length > 0 ? { tools, tool_choice: turn.toolChoice ?? 'auto', parallel_tool_calls: turn.parallelToolCalls } : {}),
+    ...(tools.length > 0
+      ? { tools, tool_choice: turn.toolChoice ?? 'auto', parallel_tool_calls: turn.parallelToolCalls }
+      : {}),
   };
 }
 
