@@ -41,6 +41,9 @@ export const executorSettings = {
   COUNTERSIGN_RESOLVE_FOUR_EYES: flagSetting().describe(
     'two different people must say the same before an unknown outcome is decided; contracts may ask for it themselves',
   ),
+  COUNTERSIGN_PAYLOAD_RETENTION_MS: integerSetting(2_592_000_000, 1_000, 315_360_000_000).describe(
+    'milliseconds for which the journal keeps arguments and results of calls that are over; keys, digests and outcomes stay',
+  ),
   COUNTERSIGN_EXECUTOR_PARALLEL: integerSetting(256, 1, 4_096).describe('tool calls in work at once in one executor'),
 };
 export type ExecutorSettings = Settings<typeof executorSettings>;

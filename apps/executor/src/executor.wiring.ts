@@ -19,6 +19,7 @@ import { OutcomeWriter } from './work/outcome-writer.ts';
 import { Prober } from './work/prober.ts';
 import { Reconciler } from './work/reconciler.ts';
 import { Resolutions } from './work/resolutions.ts';
+import { Retention } from './work/retention.ts';
 import { Sweeper } from './work/sweeper.ts';
 
 /** What the executor needs of other libraries; the door gives the real ones, tests their own. */
@@ -112,6 +113,8 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
     pool,
     fourEyes: settings.COUNTERSIGN_RESOLVE_FOUR_EYES,
   });
+  const keepMs = settings.COUNTERSIGN_PAYLOAD_RETENTION_MS;
+  const retention = new Retention({ journal, log, pool, keepMs });
   return {
     consumers: executorConsumers(pool, {
       admission,
@@ -120,6 +123,6 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
     }),
     reads: { unknowns: () => findings.count() },
     // Drained in this order: leases are renewed until the last call is done.
-    workers: [sweeper, reconciler, desk, leases],
+    workers: [sweeper, reconciler, retention, desk, leases],
   };
 }

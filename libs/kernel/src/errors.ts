@@ -50,6 +50,7 @@ export const ERROR_CODES = {
   INVALID_RESULT: row('never', 'The result does not fit the output schema; the effect stands and is recorded.'),
   RESULT_TOO_LARGE: row('never', 'The result is larger than the contract allows; the effect stands and is recorded.'),
   RESULT_BLOCKED: row('never', 'The result was withheld from the model; the effect stands and is recorded.'),
+  RESULT_EXPIRED: row('never', 'The result was kept for its time and is gone; the effect stands and is recorded.'),
   DEPENDENCY_FAILED: row('never', 'An earlier write of the same turn did not succeed.'),
   BUDGET_EXHAUSTED: row('never', 'A limit of the run was reached.'),
   REPEATED_CALL: row('never', 'The same call was made too often with the same result.'),

@@ -7,14 +7,15 @@ import { giveUpLeases, renewLeases, returnQueuedCall, type LeaseRef } from './ho
 import { intendCalls, type IntentAnswer, type IntentRequest } from './intend-calls.query.ts';
 import { lookUpCalls, type Found, type LookUp } from './look-up-calls.query.ts';
 import { settleCalls, type Outcome, type Settled } from './settle-calls.query.ts';
+import { shrinkRecords, wholeRecords, type WholeRecord } from './shrink-records.query.ts';
 import { sweepCalls, type LapsedCall } from './sweep-calls.query.ts';
 
 /**
  * The effect journal: the truth about effects.
  *
- * Owns: call, operation, grant_use, resource_hold, call_request, call_result. Does not own: decisions, signatures, tools.
+ * Owns: call, operation, grant_use, resource_hold, call_request, call_result, call_summary. Does not own: decisions, signatures, tools.
  * Called by: the executor's work. The promises lie in the tables' constraints and in the conditional updates of
- * migrations/0002-journal-intend.sql to 0005-journal-roles.sql (R1 … say who may call them); this file only names the phases.
+ * migrations/0002-journal-intend.sql to 0007-journal-retention.sql (R1 … say who may call them); this file only names the phases.
  *
  *   state            may become                          by
  *   (none)           queued | intended                   journal_intend (a living grant)
@@ -48,6 +49,9 @@ import { sweepCalls, type LapsedCall } from './sweep-calls.query.ts';
  * J13 a cancelled call never gets an intent; a call with an intent is never `cancelled`, only told to stop.
  * J14 what was granted before a restore of the journal may have had its effect: where a repeat could have it twice, the call
  *     is unknown; else its grant goes back and is judged again.
+ * J16 what was asked and answered goes once it was kept for its time after the settlement (arguments, result, texts of
+ *     errors); the row, its key, digests, status and effect stay: a repeat is answered, without the result, and never acts.
+ *     What is open, or was ever unknown, stays whole.
  * J15 an outcome that another run was answered with is not undone before a person was asked: such an undo's grant goes
  *     back. A replay that comes while the undo is under way is not seen by it.
  */
@@ -96,6 +100,15 @@ export class JournalRepository {
 
   sweep(pool: string, limit: number): Promise<LapsedCall[]> {
     return sweepCalls(this.#database, pool, this.#owner, limit);
+  }
+
+  /** The next records after this callId that hold their payloads; those whose time is over come with their text. */
+  whole(pool: string, after: string, limit: number, keepMs: number): Promise<WholeRecord[]> {
+    return wholeRecords(this.#database, pool, after, limit, keepMs);
+  }
+
+  shrink(pool: string, records: readonly { callId: string; settlement: string }[]): Promise<number> {
+    return shrinkRecords(this.#database, pool, records);
   }
 
   renew(leases: readonly LeaseRef[]): Promise<Map<string, boolean>> {

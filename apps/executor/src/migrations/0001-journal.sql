@@ -82,6 +82,12 @@ create table call_result (
   call_id text collate "C" primary key,
   settlement bytea not null
 ) with (toast_tuple_target = 8160);
+-- What is left of a record once its payloads were kept for long enough (J16); never beside a whole one.
+create table call_summary (
+  call_id text collate "C" primary key,
+  settlement bytea not null
+);
+create view call_record as select * from call_result union all select * from call_summary;
 
 -- What became known of unknown outcomes: one row for each call that settled as outcome_unknown, and none for others
 -- (adapters/reconciliation.repository.ts lists the states and their promises, U1 …).

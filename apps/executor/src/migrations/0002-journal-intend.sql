@@ -267,9 +267,9 @@ begin
          case when c.mode = 'replay' and i.call_id = any (answering) then
            (select convert_from(coalesce(n.record, s.settlement), 'UTF8')
               from operation o join call a on a.call_id = o.call_id and pool_allowed(a.pool)
-                   join call_result s on s.call_id = o.call_id left join reconciliation n on n.call_id = o.call_id
+                   join call_record s on s.call_id = o.call_id left join reconciliation n on n.call_id = o.call_id
              where o.tenant = i.tenant and o.tool = i.tool and o.class = i.class and o.key_hash = i.key_hash)
               when c.settled_at is not null and pool_allowed(c.pool) then
-           (select convert_from(s.settlement, 'UTF8') from call_result s where s.call_id = i.call_id) end
+           (select convert_from(s.settlement, 'UTF8') from call_record s where s.call_id = i.call_id) end
     from unnest(input) i left join call c on c.call_id = i.call_id;
 end $body$;

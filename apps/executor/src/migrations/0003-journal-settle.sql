@@ -99,7 +99,7 @@ begin
   returning id into outgoing_id;
   select json_object_agg(i.call_id, convert_from(r.settlement, 'UTF8')) into recorded
     from unnest(p_call_ids, p_epochs) as i (call_id, epoch) join call c on c.call_id = i.call_id and pool_allowed(c.pool)
-         join call_result r on r.call_id = i.call_id
+         join call_record r on r.call_id = i.call_id
    where i.epoch = 0 and i.call_id <> all (changed);
 end $body$;
 
@@ -142,7 +142,7 @@ begin
          case when c.mode = 'replay' then
            (select convert_from(coalesce(n.record, s.settlement), 'UTF8')
               from operation o join call a on a.call_id = o.call_id and pool_allowed(a.pool)
-                   join call_result s on s.call_id = o.call_id left join reconciliation n on n.call_id = o.call_id
+                   join call_record s on s.call_id = o.call_id left join reconciliation n on n.call_id = o.call_id
              where o.tenant = c.tenant and o.tool = c.tool and o.class = c.class and o.key_hash = c.key_hash) end,
          (extract(epoch from now() - c.queued_at) * 1000)::double precision, c.stop_asked
     from call c join call_request q on q.call_id = c.call_id

@@ -35,5 +35,5 @@ begin
     from unnest(p_call_ids, p_tenants) as i (call_id, tenant)
     join call c on c.call_id = i.call_id
     left join call_request q on q.call_id = i.call_id
-    left join call_result r on r.call_id = i.call_id and c.tenant = i.tenant and c.pool = p_pool;
+    left join call_record r on r.call_id = i.call_id and c.tenant = i.tenant and c.pool = p_pool;
 end $body$;

@@ -31,7 +31,7 @@ begin
          coalesce(to_timestamp(i.expires_at) <= now(), false)
     from unnest(p_call_ids, p_jtis, p_expires_at) with ordinality as i (call_id, jti, expires_at, n)
     left join call c on c.call_id = i.call_id and pool_allowed(c.pool)
-    left join call_result r on r.call_id = c.call_id
+    left join call_record r on r.call_id = c.call_id
     left join grant_use g on g.jti = i.jti
    order by i.n;
 end $body$;
