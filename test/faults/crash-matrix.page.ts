@@ -21,11 +21,35 @@ const SELDOM: Readonly<Record<string, string>> = {
 };
 const why = (target: string): string => SELDOM[target] ?? 'nothing passed there in time';
 
+const killed = ({ applied }: FaultReport): number =>
+  applied.filter(({ reached, fault }) => reached && fault === 'kill -9').length;
+
+/** Of the random runs: what was struck how often, and how long recovery took. */
+function struckSection(entries: readonly [string, FaultReport][]): string {
+  const lines = entries.flatMap(([name, { applied }]) => {
+    const struck = Map.groupBy(
+      applied.filter(({ reached }) => reached),
+      ({ target, fault }) => `${fault} | ${target}`,
+    );
+    return [...struck].sort().map(([what, all]) => {
+      const times = all.flatMap(({ recoveryMs }) => recoveryMs ?? []).sort((a, b) => a - b);
+      return `| ${name} | ${what} | ${all.length} | ${times[Math.floor(times.length / 2)] ?? '–'} | ${times.at(-1) ?? '–'} |`;
+    });
+  });
+  return `## Struck at random
+
+| run | fault | of | times | recovery p50, ms | max, ms |
+| --- | ----- | -- | ----- | ---------------- | ------- |
+${lines.join('\n')}
+
+`;
+}
+
 export function renderPage(results: Results): string {
   const entries = Object.entries(results) as [string, FaultReport][];
   const figures = entries.map(
     ([name, r]) =>
-      `| ${[name, r.kills, r.calls, r.lost, r.doubled, r.misreported, r.stuck, r.auditGaps, `${r.unknown} (${r.unknownExplained})`, r.recoveryMsP50 ?? '–', r.recoveryMsMax ?? '–'].join(' | ')} |`,
+      `| ${[name, `${r.kills} (${killed(r)})`, r.calls, r.lost, r.doubled, r.misreported, r.stuck, r.auditGaps, `${r.unknown} (${r.unknownExplained})`, r.recoveryMsP50 ?? '–', r.recoveryMsMax ?? '–'].join(' | ')} |`,
   );
   const matrices = entries.filter(([name]) => name.endsWith('matrix'));
   const rows = new Map<string, Map<string, string>>();
@@ -39,6 +63,7 @@ export function renderPage(results: Results): string {
       rows.set(`${target} | ${fault}`, row);
     }
   const names = matrices.map(([name]) => name);
+  const random = entries.filter(([name]) => name.endsWith('random'));
   return `# Crash matrix
 
 Made by \`npm run faults -- --write\` from what the last runs measured; do not edit. How to read it: processes were killed,
@@ -48,15 +73,15 @@ its caller was told. [What is promised, and under which assumptions](guarantees.
 
 ## Figures
 
-| run | faults | calls | lost | doubled | misreported | stuck | audit gaps | unknown (explained) | recovery p50, ms | max, ms |
-| --- | ------ | ----- | ---- | ------- | ----------- | ----- | ---------- | ------------------- | ---------------- | ------- |
+| run | faults (kill -9) | calls | lost | doubled | misreported | stuck | audit gaps | unknown (explained) | recovery p50, ms | max, ms |
+| --- | ---------------- | ----- | ---- | ------- | ----------- | ----- | ---------- | ------------------- | ---------------- | ------- |
 ${figures.join('\n')}
 
 Unknown is a call whose answer was lost and whose tool can neither be asked nor be called again: it is said to be unknown,
 and is never repeated. Recovery: from the fault until its process is ready again and something that was begun after the
 fault is settled.
 
-## Each place
+${random.length === 0 ? '' : struckSection(random)}## Each place
 
 Milliseconds of recovery; \`not reached\`: the load did not pass there in time, and why.
 

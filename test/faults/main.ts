@@ -14,6 +14,7 @@ import { runSchedules } from './simulation/run-schedules.ts';
 interface Options {
   readonly mode: Mode;
   readonly minutes?: number;
+  readonly every: number;
   readonly matrix?: 'short' | 'full';
   readonly places: RegExp;
   readonly simulate: boolean;
@@ -39,6 +40,7 @@ const options = new Command('faults')
     new Option('--matrix <extent>', 'each named place once; full: each fault at it, too').choices(['short', 'full']),
   )
   .option('--places <pattern>', 'with --matrix: only places whose names fit', (text) => new RegExp(text), /./)
+  .option('--every <seconds>', 'with --minutes: between two faults', number, 11)
   .option('--simulate', 'plays schedules over the pure machines instead', false)
   .option('--schedules <n>', 'with --simulate', number, 20_000)
   .option('--seed <n>', 'repeats an order of faults, or the schedules', number, Date.now() % 1_000_000)
@@ -82,8 +84,9 @@ async function play(): Promise<FaultReport> {
         installation,
         async (load) => {
           if (options.matrix) return playMatrix(installation, load);
-          const { minutes = 1, seed } = options;
-          return killAtRandom(installation, load, { minutes, seed, machinery: machinery.parts, say });
+          const { minutes = 1, seed, every } = options;
+          const everyMs = every * 1_000;
+          return killAtRandom(installation, load, { minutes, seed, everyMs, machinery: machinery.parts, say });
         },
         { workers: 4, restMs: options.matrix ? 50 : 0 },
       );

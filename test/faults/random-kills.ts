@@ -8,12 +8,11 @@ import { COMMITS, cutCommit } from './matrix.ts';
 export interface RandomOptions {
   readonly minutes: number;
   readonly seed: number;
+  /** A fault each so many milliseconds, if recovery is not slower. */
+  readonly everyMs: number;
   readonly machinery: readonly Machinery[];
   readonly say: (line: string) => void;
 }
-
-/** At least so many faults a minute. */
-const EVERY_MS = 11_000;
 
 /** Kills, flushes and cuts what chance names (a seed repeats the order, not the instants), one after the other. */
 export async function killAtRandom(installation: Installation, load: Load, options: RandomOptions): Promise<Applied[]> {
@@ -34,7 +33,7 @@ export async function killAtRandom(installation: Installation, load: Load, optio
     const one = await apply();
     applied.push(one);
     options.say(`${one.fault} of ${one.target}: ${one.recoveryMs === null ? 'no progress' : `${one.recoveryMs} ms`}`);
-    await pause(Math.max(0, EVERY_MS - (performance.now() - since)));
+    await pause(Math.max(0, options.everyMs - (performance.now() - since)));
 
     async function apply(): Promise<Applied> {
       if (target.kind === 'cut') return cutCommit(installation, load, pick(COMMITS));
