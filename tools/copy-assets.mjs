@@ -1,5 +1,5 @@
 // Second half of `npm run build`: what the compiled code reads at run time goes to dist at the same relative path.
-import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
@@ -8,7 +8,12 @@ const READ_AT_RUN_TIME = new Set(['.sql', '.lua', '.cedar', '.yaml', '.yml', '.m
 const SKIPPED = new Set(['node_modules', 'dist', 'testing']);
 
 let copied = 0;
-for (const folder of FOLDERS) if (existsSync(path.join(ROOT, folder))) copyFrom(folder);
+for (const folder of FOLDERS) {
+  if (!existsSync(path.join(ROOT, folder))) continue;
+  copyFrom(folder);
+  // A migration or a tool that was renamed must not be there under its old name, too.
+  if (existsSync(path.join(ROOT, 'dist', folder))) removeGone(folder);
+}
 process.stderr.write(`copied ${copied} files to dist\n`);
 
 function copyFrom(folder) {
@@ -24,3 +29,14 @@ function copyFrom(folder) {
     }
   }
 }
+
+function removeGone(folder) {
+  for (const entry of readdirSync(path.join(ROOT, 'dist', folder), { withFileTypes: true })) {
+    const at = path.join(folder, entry.name);
+    if (entry.isDirectory()) removeGone(at);
+    else if (sourcesOf(at).every((source) => !existsSync(path.join(ROOT, source)))) rmSync(path.join(ROOT, 'dist', at));
+  }
+}
+
+/** What a file in dist may have been made of. */
+const sourcesOf = (file) => [file, file.replace(/\.js(\.map)?$/, '.ts'), file.replace(/\.js(\.map)?$/, '.js')];
