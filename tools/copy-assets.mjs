@@ -39,4 +39,6 @@ function removeGone(folder) {
 }
 
 /** What a file in dist may have been made of. */
-const sourcesOf = (file) => [file, file.replace(/\.js(\.map)?$/, '.ts'), file.replace(/\.js(\.map)?$/, '.js')];
+function sourcesOf(file) {
+  return [file, file.replace(/\.js(\.map)?$/, '.ts'), file.replace(/\.js(\.map)?$/, '.js')];
+}
