@@ -16,7 +16,7 @@ consumer.subscribe({ topic }).then(() => consumer.run({ eachMessage: async () =>
 `;
 
 async function memberThatIsKilled(groupId: string, topic: string, clientId: string): Promise<void> {
-  const child = spawn(process.execPath, ['-e', MEMBER, brokers.join(','), groupId, topic, clientId], {
+  const child = spawn(process.execPath, ['--no-warnings', '-e', MEMBER, brokers.join(','), groupId, topic, clientId], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(child.stdout, 'data');
