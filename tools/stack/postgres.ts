@@ -1,10 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import {
-  type EmbeddedPostgres,
-  freePort,
-  startEmbeddedPostgres,
-} from '../../libs/runtime/src/embedded/embedded-postgres.ts';
+import { freePort, startEmbeddedPostgres } from '../../libs/runtime/src/embedded/embedded-postgres.ts';
 import type { StartedPart } from './part.ts';
 import { end, type ProcessRecord, recordOf } from './processes.ts';
 
@@ -16,8 +11,6 @@ export interface PostgresOptions {
 
 const DATABASE = 'countersign';
 const STOP_GRACE_MS = 20_000;
-/** After a kill the orphaned backends hold the shared memory for a moment. */
-const RETAKE_ATTEMPTS = 50;
 
 /** The PostgreSQL that npm installed, with a database `countersign`; it outlives the process that started it. */
 export async function startPostgres({ directory, settings = {} }: PostgresOptions): Promise<StartedPart> {
@@ -41,20 +34,9 @@ export async function startPostgres({ directory, settings = {} }: PostgresOption
     },
     restart: async () => {
       await server.stop();
-      server = await startAgain({ directory, port, settings });
+      server = await startEmbeddedPostgres({ directory, port, settings });
     },
   };
-}
-
-async function startAgain(options: Required<PostgresOptions> & { port: number }): Promise<EmbeddedPostgres> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await startEmbeddedPostgres(options);
-    } catch (error) {
-      if (attempt === RETAKE_ATTEMPTS || !String(error).includes('shared memory')) throw error;
-      await delay(100);
-    }
-  }
 }
 
 async function createDatabase(url: string): Promise<void> {

@@ -73,6 +73,21 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
+  it('starts again at once after a kill of the server alone, though its sessions are not gone yet (E2)', async () => {
+    let server = await startEmbeddedPostgres({ directory });
+    for (let round = 0; round < 3; round++) {
+      const clients = Array.from({ length: 20 }, () => new pg.Client(server.url('postgres')));
+      for (const client of clients) client.on('error', () => undefined);
+      await Promise.all(clients.map((client) => client.connect()));
+      process.kill(server.pid, 'SIGKILL');
+      await server.stop();
+      server = await startEmbeddedPostgres({ directory });
+      await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
+      expect(await reachedOver(server.url('postgres'))).toBe('socket');
+    }
+    await server.stop();
+  });
+
   it('started by root below a folder of root alone, it keeps its data where its account can walk', async () => {
     chmodSync(directory, 0o700);
     const wanted = path.join(directory, 'data');

@@ -1,6 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { chownSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -39,6 +49,8 @@ export interface EmbeddedPostgresOptions {
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 20_000;
+const RETAKE_ATTEMPTS = 50;
+const RETAKE_MS = 100;
 /** Of a socket's whole path, with the name that PostgreSQL gives it. */
 const SOCKET_PATH_BYTES = 100;
 
@@ -55,7 +67,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const password = await initialize(run, directory, data);
     const port = options.port ?? (await freePort());
     const socket = Buffer.byteLength(path.join(directory, `.s.PGSQL.${port}`)) <= SOCKET_PATH_BYTES;
-    const child = run.start('postgres', [
+    const args = [
       '-D',
       data,
       '-p',
@@ -66,15 +78,31 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
         max_connections: '200',
         ...options.settings,
       }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-    ]);
+    ];
     const url = (database: string): string =>
       `postgresql://postgres:${password}@127.0.0.1:${port}/${database}${socket ? `?host=${encodeURIComponent(directory)}` : ''}`;
-    await untilReady(child, url('postgres'), run.logFile);
+    const child = await startServer(run, args, url('postgres'));
     child.unref(); // our process may end by itself; `stop` ends the server
     return { pid: child.pid!, port, directory, url, stop: () => stop(child, directory) };
   } catch (error) {
     releaseDirectory(directory);
     throw error;
+  }
+}
+
+/** After a kill of the server alone its sessions hold the shared memory for a moment longer. */
+async function startServer(run: Runner, args: readonly string[], url: string): Promise<ChildProcess> {
+  for (let attempt = 1; ; attempt++) {
+    const before = run.logBytes();
+    const child = run.start('postgres', args);
+    try {
+      await untilReady(child, url, run.logFile);
+      return child;
+    } catch (error) {
+      const held = run.logAfter(before).includes('pre-existing shared memory block');
+      if (!held || attempt === RETAKE_ATTEMPTS) throw error;
+      await delay(RETAKE_MS);
+    }
   }
 }
 
@@ -134,6 +162,14 @@ class Runner {
     });
     closeSync(log);
     return child;
+  }
+
+  logBytes(): number {
+    return statSync(this.logFile, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  logAfter(bytes: number): string {
+    return existsSync(this.logFile) ? readFileSync(this.logFile).subarray(bytes).toString('utf8') : '';
   }
 
   async run(program: string, args: readonly string[]): Promise<void> {
