@@ -120,6 +120,28 @@ export function compensationSuite(open: () => System, openOffice: () => BookingO
       expect(openOffice().bookings()).toMatchObject({ [seats[0]]: [], [seats[1]]: [] });
     });
 
+    it('what a person took back by other means may be done again: the same key acts, and is no replay (G7)', async () => {
+      const seat = `h-${randomBytes(4).toString('hex')}`;
+      const taskId = `task-${seat}`;
+      openOffice().stuck.add(seat);
+      const runId = await begin('keep', taskId);
+      const [first] = await book(runId, seat);
+      await post(`/v1/runs/${runId}/finish`, {});
+      await post(`/v1/runs/${runId}/compensate`, {});
+      await shown(runId, 'partial');
+      const replay = await book(await begin('keep', taskId), seat);
+      expect(replay[0]).toMatchObject({ ok: true, replayed: true, data: first!.data });
+      const calls = [{ callId: first!.callId, how: 'done', evidence: 'cancelled by phone' }];
+      expect((await post(`/v1/runs/${runId}/compensate`, { calls })).status).toBe(200);
+      expect(await shown(runId, 'done')).toMatchObject({ compensationReport: { undone: [first!.callId] } });
+      const again = await until(async () => {
+        const [call] = await book(await begin('keep', taskId), seat);
+        return (call as { replayed?: boolean }).replayed ? null : call;
+      });
+      expect(again).toMatchObject({ ok: true, replayed: false });
+      openOffice().stuck.delete(seat);
+    });
+
     it('an open run is cancelled and goes back, by one command (G9)', async () => {
       const seat = `o-${randomBytes(4).toString('hex')}`;
       const runId = await begin('keep');

@@ -140,6 +140,47 @@ describe('the undo of a call in the journal (G5, G7)', () => {
     });
   });
 
+  describe('by other means, as a person says', () => {
+    const byHand = async ({ callId, runId }: Message<'CallGranted'>, tenant = 'dev', pool = POOL) =>
+      executor.deliver(
+        grantedTopic(pool),
+        message(
+          'CloseUndone',
+          { tenant, runId: runId!, callId: callId!, now: Date.now() },
+          { commandId: 'cmd', by: 'user:olga' },
+        ),
+      );
+
+    it('closes the operation durably: the same key acts again; said late or twice it closes nothing newer', async () => {
+      const first = grant();
+      await done(first);
+      await byHand(first);
+      expect(await operation(first)).toEqual({ state: 'closed', generation: 1 });
+      const again = grant({ operationKey: first.data.operationKey });
+      expect(await done(again)).toMatchObject({ status: 'succeeded', replayed: false });
+      await byHand(first);
+      expect(await operation(again)).toEqual({ state: 'succeeded', generation: 2 });
+    });
+
+    it('of another tenant or pool, unknown here, or not known to stand: nothing is closed (G12)', async () => {
+      const first = grant();
+      await done(first);
+      await byHand(first, 'else');
+      await executor.database.change({
+        text: `update call set pool = 'other' where call_id = $1`,
+        values: [first.callId],
+      });
+      await byHand(first);
+      await byHand(grant());
+      expect(await operation(first)).toMatchObject({ state: 'succeeded' });
+      outcome = () => failed('maybe_sent', false) as never;
+      const lost = grant({ of: tool({ idempotency: { mode: 'none' } }) });
+      expect(await done(lost)).toMatchObject({ status: 'outcome_unknown' });
+      await byHand(lost);
+      expect(await operation(lost)).toMatchObject({ state: 'unknown' });
+    });
+  });
+
   describe('of what another run was answered with (J15)', () => {
     const returned = (callId: string) =>
       until(() => executor.messagesOf('GrantReturned').find((m) => m.callId === callId)?.data);

@@ -18,6 +18,7 @@ import { LeaseKeeper } from './work/lease-keeper.ts';
 import { OutcomeWriter } from './work/outcome-writer.ts';
 import { Prober } from './work/prober.ts';
 import { Reconciler } from './work/reconciler.ts';
+import { HandClosings } from './work/hand-closings.ts';
 import { Resolutions } from './work/resolutions.ts';
 import { Retention } from './work/retention.ts';
 import { Sweeper } from './work/sweeper.ts';
@@ -120,6 +121,7 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
       admission,
       cancels: new CancelDesk({ journal, desk, writer, clock, log, pool }),
       resolutions,
+      closings: new HandClosings({ findings, log }),
     }),
     reads: { unknowns: () => findings.count() },
     // Drained in this order: leases are renewed until the last call is done.

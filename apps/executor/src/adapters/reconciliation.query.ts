@@ -101,6 +101,16 @@ export async function closeUndoneOperation(sql: Sql, tenant: string, undoneCallI
   });
 }
 
+/** False: nothing was to be closed. The pool's own calls alone. */
+export async function closeByHand(sql: Sql, pool: string, tenant: string, callId: string): Promise<boolean> {
+  const rows = await sql.query<{ closed: boolean }>({
+    name: 'close-by-hand',
+    text: 'select journal_close_by_hand($1, $2, $3) as closed',
+    values: [pool, tenant, callId],
+  });
+  return rows[0]!.closed;
+}
+
 export interface Evidence {
   readonly callId: string;
   readonly source: 'probe' | 'person' | 'late_answer';

@@ -23,6 +23,7 @@ import type { OpenUnknowns, ReconciliationRow } from './reconciliation.query.ts'
  *    are told what stands. Its CallReconciled is a row of the same commit, numbered by `amendment`.
  * U3 a decision releases the holds and, in the same commit, completes the operation (applied) or closes its generation
  *    (not applied); one that is applied in part is never run again. An undo that was applied closes what it took back.
+ *    So does a person who took back by other means what is known to have succeeded; one whose outcome is unknown stays so.
  * U4 a look is owned until its lease ends by the database's clock; a later one has a higher epoch, and only the last
  *    one may decide. A person and a late answer need no look.
  * U5 a call that joined this one's outcome is amended in the same commit, or when it comes afterwards.
@@ -140,6 +141,11 @@ export class ReconciliationRepository {
     // The row is locked: this can only fail by a fault of ours, and then nothing of it stands.
     if (!(await rows.amendCall(tx, change, epoch))) throw new Error(`the record of ${row.callId} changed while locked`);
     out.push(message);
+  }
+
+  /** U3, by hand. False: nothing was to be closed; said again it changes nothing. */
+  closeByHand(tenant: string, callId: string): Promise<boolean> {
+    return rows.closeByHand(this.#parts.database, this.#parts.pool, tenant, callId);
   }
 
   /** Messages that change no record. */

@@ -78,6 +78,17 @@ begin
      and o.class = c.class and o.key_hash = c.key_hash and o.call_id = c.call_id and o.state = 'succeeded';
 end $body$;
 
+-- A person took the effect of a call back by other means. False: the key's last outcome is not that call's, or does not stand.
+create function journal_close_by_hand(p_pool text, p_tenant text, p_call_id text) returns boolean language plpgsql as $body$
+begin
+  perform require_pool(p_pool);
+  update operation o set state = 'closed'
+    from call c
+   where c.call_id = p_call_id and c.tenant = p_tenant and c.pool = p_pool and o.tenant = c.tenant and o.tool = c.tool
+     and o.class = c.class and o.key_hash = c.key_hash and o.call_id = c.call_id and o.state = 'succeeded';
+  return found;
+end $body$;
+
 -- J15: which of these calls have outcomes that still stand and that other runs were answered with.
 -- Of any pool: the undo may run in another one than what it takes back, and learns nothing else.
 create function journal_find_replayed(p_call_ids text[]) returns table (call_id text) language plpgsql as $body$

@@ -6,6 +6,7 @@ import { withNews } from './outcome-news.ts';
 import { baseOf, isOut, isSettled, type Call, type SettledCall } from './call-state.ts';
 import { withCall, type Run } from './run-state.ts';
 import type { Env, InputOf, Step } from './saga.types.ts';
+import { closeKnownLater } from './taken-back-by-hand.ts';
 
 /**
  * What became known of an unknown outcome. It is a fact about the call, whatever its run does meanwhile:
@@ -30,7 +31,8 @@ export function callReconciled(run: Run, input: InputOf<'CallReconciled'>, env: 
     input.data.result?.sanitized,
     env.now,
   );
-  return amendEnd(run, next, input, env.now);
+  const told = amendEnd(run, next, input, env.now);
+  return { run: told.run, out: [...told.out, ...closeKnownLater(run, input, settled, pool, env.now)] };
 }
 
 const poolOf = (call: Call): string | undefined =>

@@ -4,6 +4,7 @@ import { keepEffects, startBack } from './compensation.ts';
 import { commandRefused, compensationStarted, runEnded } from './emissions.ts';
 import { mayKeep, roundsOf, statusOf, withState, type Order, type Phase, type Run } from './run-state.ts';
 import type { Env, InputOf, Step } from './saga.types.ts';
+import { closeByHand } from './taken-back-by-hand.ts';
 import { backSteps, type BackStep } from './way-back-steps.ts';
 
 type CompensateRun = InputOf<'CompensateRun'>;
@@ -37,7 +38,14 @@ export function compensateRun(run: Run, input: CompensateRun, env: Env): Step {
   }
   const fault = whatDoesNotFit(run, calls);
   if (fault !== undefined) return refuse('INVALID_ARGS', fault);
-  return startBack(run, input, endOf(phase), env.now, order);
+  const byHand = closeByHand(run, input, env, { commandId, by: principal.id, calls });
+  if (!byHand.ok)
+    return refuse(
+      'INTERNAL',
+      `The contract of ${byHand.callId} cannot be read, so the pool with its record is not known: repair the registry, or say skip`,
+    );
+  const begun = startBack(run, input, endOf(phase), env.now, order);
+  return { run: begun.run, out: [...begun.out, ...byHand.out] };
 }
 
 /** An open run is cancelled first: what is out comes to its end, and then the run goes back. */

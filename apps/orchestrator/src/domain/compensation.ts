@@ -45,6 +45,7 @@ import { withResult, type WayBack } from './way-back.ts';
  * C7 the undos are calls of the run: the end that follows counts and digests them.
  * C8 unknown outcomes come first: a round waits, for a time, for those which the runtime itself is finding out, of calls
  *    and of undos, and for whatever lies under them; one that only a person can find out is left at once.
+ * C9 what a person says is done is closed in the journal, too: the same key acts again (taken-back-by-hand.ts).
  */
 
 /** null: the run ends at once. */

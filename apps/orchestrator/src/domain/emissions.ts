@@ -160,6 +160,17 @@ export function reconcileCall(
   return emission(run, input, { topic: grantedTopic(pool), type: 'ReconcileCall', at: now, own, callId, data });
 }
 
+/** What a person took back by other means may be done anew: the pool that holds the call's record closes its operation. */
+export function closeUndone(
+  run: Run,
+  cause: Cause,
+  { pool, callId, ...data }: MessageData<'CloseUndone'> & { readonly pool: string; readonly callId: string },
+  now: number,
+): Emission<'CloseUndone'> {
+  const own = data.commandId;
+  return emission(run, cause, { topic: grantedTopic(pool), type: 'CloseUndone', at: now, own, callId, data });
+}
+
 /** @param index of the order in the run's list */
 export function runControlled(run: Run, cause: Cause, index: number): Emission<'RunControlled'> {
   const { at, ...ordered } = run.state.controls![index]!;

@@ -19,6 +19,14 @@ export const UNKNOWN_ROWS = {
     consumers: ['executor'],
     meaning: "The same, for the pool that holds the call's record.",
   }),
+  CloseUndone: row(unknown.closeUndoneSchema, {
+    topic: 'call.granted.<pool>',
+    key: 'callId',
+    kind: 'command',
+    producer: 'orchestrator',
+    consumers: ['executor'],
+    meaning: "A person took the call's effect back by other means: its operation key may act again.",
+  }),
   ResolutionRefused: row(unknown.resolutionRefusedSchema, {
     topic: 'call.settled.<pool>',
     key: 'callId',

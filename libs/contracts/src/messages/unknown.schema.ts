@@ -28,6 +28,14 @@ export type ResolveCall = z.infer<typeof resolveCallSchema>;
 export const reconcileCallSchema = resolveCallSchema.omit({ callId: true });
 export type ReconcileCall = z.infer<typeof reconcileCallSchema>;
 
+/** A person has taken a call's effect back by other means. What was seen of it lies with the run. */
+export const closeUndoneSchema = z.object({
+  commandId: z.string(),
+  /** Id of the person who said so. */
+  by: z.string(),
+});
+export type CloseUndone = z.infer<typeof closeUndoneSchema>;
+
 /** The pool cannot obey a ReconcileCall; nothing changed. */
 export const resolutionRefusedSchema = z.object({
   commandId: z.string(),
