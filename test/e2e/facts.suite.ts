@@ -55,13 +55,13 @@ export function factsSuite(open: () => System, openOffice: () => BookingOffice):
         state: 'open',
         resourceVersion: '"v1"',
       });
-      const { body: read } = await ask<{ tool: string; status: string }>(
-        open(),
-        'alice',
-        'GET',
-        `/v1/calls/${approval.facts!.callId}`,
-      );
-      expect(read).toMatchObject({ tool: 'booking.look@1.0.0', status: 'succeeded' });
+      // Views follow the facts.
+      const read = await until(async () => {
+        const path = `/v1/calls/${approval.facts!.callId}`;
+        const { body } = await ask<{ tool: string; status: string }>(open(), 'alice', 'GET', path);
+        return body.status === 'succeeded' ? body : null;
+      });
+      expect(read.tool).toBe('booking.look@1.0.0');
       await approve(approval);
       expect(await result(callId)).toMatchObject({ ok: true });
       expect(openOffice().upgrades.filter((one) => one === seat)).toHaveLength(1);
