@@ -76,6 +76,7 @@ export function compensationSuite(open: () => System, openOffice: () => BookingO
       expect(call.body).toMatchObject({ status: 'compensated', result: { ok: true } });
       const again = await book(await begin('keep', taskId), `a-${own}`);
       expect(again[0]).toMatchObject({ ok: true, replayed: false });
+      expect(openOffice().bookings()[`a-${own}`]).toEqual([again[0]!.data!.booking]);
     });
 
     it('one resource is undone serially, the last first', async () => {
@@ -139,6 +140,8 @@ export function compensationSuite(open: () => System, openOffice: () => BookingO
         return (call as { replayed?: boolean }).replayed ? null : call;
       });
       expect(again).toMatchObject({ ok: true, replayed: false });
+      expect(again.data!.booking).not.toBe(first!.data!.booking);
+      expect(done(seat).filter((one) => one.startsWith('book'))).toHaveLength(2);
       openOffice().stuck.delete(seat);
     });
 

@@ -54,6 +54,31 @@ describe('the undo of a call in the journal (G5, G7)', () => {
     expect(await operation(again)).toEqual({ state: 'succeeded', generation: 2 });
   });
 
+  it('what acts again gives the source a new key, in all of its attempts: the old one would be answered from memory', async () => {
+    const first = grant();
+    await done(first);
+    await done(undoOf(first));
+    const same = { operationKey: first.data.operationKey };
+    outcome = () => failed('maybe_sent', true) as never;
+    await done(grant(same));
+    outcome = () => answered({});
+    await executor.database.change({
+      text: `update operation set state = 'closed' where key_hash = (select key_hash from call where call_id = $1)`,
+      values: [first.callId],
+    });
+    const third = grant(same);
+    await done(third);
+    await done(undoOf(third));
+    await done(grant(same));
+    const keys = executor.attempts
+      .filter(({ contract }) => contract.name === 'create_ticket')
+      .map(({ operationKey }) => operationKey);
+    expect(keys[0]).toBe(first.data.operationKey);
+    expect(new Set(keys.slice(1, -1)).size).toBe(1);
+    expect(keys.length).toBeGreaterThan(4);
+    expect(new Set(keys).size).toBe(3);
+  });
+
   it('one that failed leaves it as it was; the next try is another attempt under the same key', async () => {
     const first = grant();
     await done(first);

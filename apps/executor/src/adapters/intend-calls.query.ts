@@ -32,7 +32,12 @@ export interface IntentAnswer {
   readonly fences: Readonly<Record<string, number>> | null;
   /** Of this call (`stored`) or of the key's earlier call (`replay`). */
   readonly settlement: string | null;
+  /** `intended`: how often its key was taken back before; null = never acted before. */
+  readonly takenBack: number | null;
 }
+
+/** What an intent got beside the right to act. */
+export type Taken = Pick<IntentAnswer, 'fences' | 'takenBack'>;
 
 interface IntentRow {
   /** Null: all are intended. */
@@ -41,6 +46,7 @@ interface IntentRow {
   lease_epoch: number | null;
   fences: unknown;
   settlement: string | null;
+  taken_back: number | null;
 }
 type Fences = IntentAnswer['fences'];
 
@@ -52,7 +58,7 @@ export async function intendCalls(
 ): Promise<IntentAnswer[]> {
   const rows = await sql.query<IntentRow>({
     name: 'journal-intend',
-    text: `select call_id, answer, lease_epoch, fences, settlement
+    text: `select call_id, answer, lease_epoch, fences, settlement, taken_back
              from journal_intend($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
     values: [owner, ...input([...requests].sort(byCallId))],
   });
@@ -64,13 +70,20 @@ export async function intendCalls(
       epoch: first.lease_epoch!,
       fences: fences.get(call.callId) ?? null,
       settlement: null,
+      takenBack: null,
     }));
   }
   const byCall = new Map(rows.map((row) => [row.call_id, row]));
   return requests.map(({ call }) => {
     const row = byCall.get(call.callId);
     if (!row) throw new Error(`the journal gave no answer for ${call.callId}`);
-    return { kind: row.answer, epoch: row.lease_epoch ?? 0, fences: row.fences as Fences, settlement: row.settlement };
+    return {
+      kind: row.answer,
+      epoch: row.lease_epoch ?? 0,
+      fences: row.fences as Fences,
+      settlement: row.settlement,
+      takenBack: row.taken_back,
+    };
   });
 }
 

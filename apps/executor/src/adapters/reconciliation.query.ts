@@ -16,9 +16,11 @@ export interface ReconciliationRow {
   readonly said: Buffer | null;
   /** The stored CallGranted. */
   readonly message: Buffer;
+  /** How often the call's key was taken back before it acted; null where it is not asked, or not the key's last call. */
+  readonly takenBack: number | null;
 }
 
-const COLUMNS = `call_id as "callId", owner_id as "ownerId", tenant, pool, state, amendment, epoch, looks, age_ms as "ageMs", said, message`;
+const COLUMNS = `call_id as "callId", owner_id as "ownerId", tenant, pool, state, amendment, epoch, looks, age_ms as "ageMs", said, message, taken_back as "takenBack"`;
 
 /** Takes looks that are due: nobody else takes them for `holdMs`. */
 export function claimDueLooks(sql: Sql, pool: string, limit: number, holdMs: number): Promise<ReconciliationRow[]> {

@@ -19,6 +19,8 @@ export interface LapsedCall {
   readonly waitedMs: number | null;
   /** It was cancelled after its intent. */
   readonly stopAsked: boolean;
+  /** How often its key was taken back before it acted; null where it does not act. */
+  readonly takenBack: number | null;
 }
 
 /** Takes over calls of the pool whose lease has ended; they are this owner's afterwards, under a new epoch. */
@@ -26,7 +28,7 @@ export function sweepCalls(sql: Sql, pool: string, owner: string, limit: number)
   return sql.query<LapsedCall>({
     name: 'journal-sweep',
     text: `select call_id as "callId", state, mode, lease_epoch as epoch, lease_ms as "leaseMs", attempts, repeat, message, fences, settlement,
-                  waited_ms as "waitedMs", stop_asked as "stopAsked"
+                  waited_ms as "waitedMs", stop_asked as "stopAsked", taken_back as "takenBack"
              from journal_sweep($1, $2, $3)`,
     values: [pool, owner, limit],
   });

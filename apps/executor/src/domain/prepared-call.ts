@@ -34,6 +34,15 @@ export interface LeaseRules {
 export const grantDigestOf = (token: string): string => digestText('grant/v1', token);
 export const keyHashOf = (operationKey: string): string => digestText('operation-key/v1', operationKey);
 
+/**
+ * The key that the source system is given. Attempts, and calls after a failure without effect, share one; after its effect
+ * was taken back another one is needed, or the source would answer with what it did before, and do nothing.
+ */
+export const sourceKey = ({ claims: { operationKey } }: GrantedCall, takenBack: number | null): string =>
+  takenBack === null || takenBack === 0
+    ? operationKey
+    : digestText('operation-key-again/v1', `${takenBack} ${operationKey}`);
+
 export function grantedCall(granted: Message<'CallGranted'>, claims: GrantClaims, leaseMs: number): GrantedCall {
   return {
     granted,

@@ -51,6 +51,8 @@ create table operation (
   call_id text not null,
   -- A call of another run that was answered with this generation's outcome; null = none was.
   replayed_by text,
+  -- How often an effect of this key was taken back: the source system is given another key from then on.
+  taken_back integer not null default 0,
   primary key (tenant, tool, class, key_hash)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
 

@@ -9,13 +9,14 @@
 -- p_lengths   bytes of each call's CallGranted in p_messages, where they begin at p_starts (from 1); 0 = it is stored already
 -- answer      intended | queued | wait (queued behind a hold or a running key) | replay | join | conflict
 --             | stored | cancelled (before its grant came) | running | expired | epoch (of the journal, not reached) | restored (granted before a restore) | spent | lost
+-- taken_back  of an intended call whose key acted before: how often that was taken back
 --             One row whose call_id is null: all are intended, under epoch 1; `fences` then lists [call, resource, fence].
 create function journal_intend(
   p_owner text, p_pool text, p_call_ids text[], p_tenants text[], p_actions text[], p_epochs integer[], p_decision_nos integer[],
   p_grant_digests text[], p_jtis text[], p_expires_at bigint[], p_journal_epochs integer[], p_approval_ids text[],
   p_tools text[], p_classes text[], p_key_hashes text[], p_args_digests text[], p_repeats text[], p_holds text[],
   p_lease_ms integer[], p_starts integer[], p_lengths integer[], p_messages bytea)
-returns table (call_id text, answer text, lease_epoch integer, fences json, settlement text)
+returns table (call_id text, answer text, lease_epoch integer, fences json, settlement text, taken_back integer)
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
 as $body$
@@ -270,6 +271,9 @@ begin
                    join call_record s on s.call_id = o.call_id left join reconciliation n on n.call_id = o.call_id
              where o.tenant = i.tenant and o.tool = i.tool and o.class = i.class and o.key_hash = i.key_hash)
               when c.settled_at is not null and pool_allowed(c.pool) then
-           (select convert_from(s.settlement, 'UTF8') from call_record s where s.call_id = i.call_id) end
+           (select convert_from(s.settlement, 'UTF8') from call_record s where s.call_id = i.call_id) end,
+         case when i.call_id = any (again) then
+           (select o.taken_back from operation o
+             where o.tenant = i.tenant and o.tool = i.tool and o.class = i.class and o.key_hash = i.key_hash) end
     from unnest(input) i left join call c on c.call_id = i.call_id;
 end $body$;

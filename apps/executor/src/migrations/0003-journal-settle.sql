@@ -106,7 +106,7 @@ end $body$;
 -- journal_sweep: takes over open rows of a pool whose lease has ended, under a new epoch and with a higher fence (J12).
 create function journal_sweep(p_pool text, p_owner text, p_limit integer)
 returns table (call_id text, state text, mode text, lease_epoch integer, lease_ms integer, attempts integer, repeat text,
-               message bytea, fences json, settlement text, waited_ms double precision, stop_asked boolean)
+               message bytea, fences json, settlement text, waited_ms double precision, stop_asked boolean, taken_back integer)
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $body$
@@ -144,7 +144,9 @@ begin
               from operation o join call a on a.call_id = o.call_id and pool_allowed(a.pool)
                    join call_record s on s.call_id = o.call_id left join reconciliation n on n.call_id = o.call_id
              where o.tenant = c.tenant and o.tool = c.tool and o.class = c.class and o.key_hash = c.key_hash) end,
-         (extract(epoch from now() - c.queued_at) * 1000)::double precision, c.stop_asked
+         (extract(epoch from now() - c.queued_at) * 1000)::double precision, c.stop_asked,
+         (select o.taken_back from operation o
+           where o.tenant = c.tenant and o.tool = c.tool and o.class = c.class and o.key_hash = c.key_hash and o.call_id = c.call_id)
     from call c join call_request q on q.call_id = c.call_id
    where c.call_id = any (taken);
 end $body$;

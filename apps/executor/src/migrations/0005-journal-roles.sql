@@ -76,7 +76,7 @@ begin
     from journal_settle(p_owner, p_pool, p_call_ids, p_epochs, p_states, p_operations, p_keep_holds, p_tenants, p_decision_nos,
                         p_grant_digests, p_tools, p_classes, p_key_hashes, p_args_digests, p_topics, p_partition_keys, p_starts,
                         p_lengths, p_body) s;
-  update operation o set state = 'closed'
+  update operation o set state = 'closed', taken_back = o.taken_back + 1
     from unnest(p_undo_tenants, p_undo_calls, p_undoes) as u (tenant, call_id, undoes)
          join call c on c.call_id = u.undoes and c.tenant = u.tenant and pool_allowed(c.pool)
    where (journal_settle_undos.changed is null or u.call_id = any (journal_settle_undos.changed))

@@ -2,7 +2,7 @@
 
 create type finding_row as (
   call_id text, owner_id text, tenant text, pool text, state text, amendment integer, epoch integer, looks integer,
-  age_ms double precision, said bytea, message bytea
+  age_ms double precision, said bytea, message bytea, taken_back integer
 );
 
 create function journal_claim_looks(p_pool text, p_limit integer, p_hold_ms integer) returns setof finding_row
@@ -20,8 +20,10 @@ begin
       from due where r.call_id = due.call_id
     returning r.*)
   select r.call_id, r.owner_id, r.tenant, r.pool, r.state, r.amendment, r.epoch, r.looks,
-         (extract(epoch from now() - r.since) * 1000)::double precision, r.said, q.message
-    from taken r join call_request q on q.call_id = r.call_id;
+         (extract(epoch from now() - r.since) * 1000)::double precision, r.said, q.message, t.taken_back
+    from taken r join call_request q on q.call_id = r.call_id join call c on c.call_id = r.call_id
+         left join operation t on t.tenant = c.tenant and t.tool = c.tool and t.class = c.class and t.key_hash = c.key_hash
+                              and t.call_id = c.call_id;
 end $body$;
 
 create function journal_plan_look(p_call_id text, p_epoch integer, p_after_ms double precision) returns void
@@ -37,7 +39,7 @@ language plpgsql as $body$
 begin
   return query
   select r.call_id, r.owner_id, r.tenant, r.pool, r.state, r.amendment, r.epoch, r.looks,
-         (extract(epoch from now() - r.since) * 1000)::double precision, r.said, q.message
+         (extract(epoch from now() - r.since) * 1000)::double precision, r.said, q.message, null::integer
     from reconciliation r join call_request q on q.call_id = r.call_id
    where (not p_joined and r.call_id = p_call_id
           or p_joined and r.owner_id = p_call_id and r.call_id <> p_call_id and r.state in ('open', 'needs_human', 'partially_applied'))
@@ -72,7 +74,7 @@ end $body$;
 
 create function journal_close_undone(p_tenant text, p_call_id text) returns void language plpgsql as $body$
 begin
-  update operation o set state = 'closed'
+  update operation o set state = 'closed', taken_back = o.taken_back + 1
     from call c
    where c.call_id = p_call_id and c.tenant = p_tenant and pool_allowed(c.pool) and o.tenant = c.tenant and o.tool = c.tool
      and o.class = c.class and o.key_hash = c.key_hash and o.call_id = c.call_id and o.state = 'succeeded';
@@ -82,7 +84,7 @@ end $body$;
 create function journal_close_by_hand(p_pool text, p_tenant text, p_call_id text) returns boolean language plpgsql as $body$
 begin
   perform require_pool(p_pool);
-  update operation o set state = 'closed'
+  update operation o set state = 'closed', taken_back = o.taken_back + 1
     from call c
    where c.call_id = p_call_id and c.tenant = p_tenant and c.pool = p_pool and o.tenant = c.tenant and o.tool = c.tool
      and o.class = c.class and o.key_hash = c.key_hash and o.call_id = c.call_id and o.state = 'succeeded';

@@ -162,7 +162,7 @@ export class Admission {
     });
     switch (answer.kind) {
       case 'intended':
-        desk.act(held(), answer.fences, 0);
+        desk.act(held(), answer, 0);
         return [];
       case 'replay':
       case 'join':

@@ -1,7 +1,7 @@
 import type { LockHandle, LockPort } from '#locks';
 import { errorFields, type Log, type Worker } from '#runtime';
 import type { Clock } from '#kernel';
-import type { IntentAnswer, IntentRequest } from '../adapters/intend-calls.query.ts';
+import type { IntentAnswer, IntentRequest, Taken } from '../adapters/intend-calls.query.ts';
 import type { JournalRepository } from '../adapters/journal.repository.ts';
 import { cancelledEnding } from '../domain/cancellation.ts';
 import { mayBeForgotten, type PreparedCall } from '../domain/prepared-call.ts';
@@ -103,7 +103,7 @@ export class CallDesk implements Worker {
   /** A read that needs no intent. */
   read(call: PreparedCall): void {
     this.#work(call.callId, null, async (stop) => {
-      const ending = await this.#options.engine.run({ call, lease: null, fences: null, earlier: 0, stop });
+      const ending = await this.#options.engine.run({ call, lease: null, taken: null, earlier: 0, stop });
       if (ending) await this.#options.writer.write(call, null, ending, false);
     });
   }
@@ -129,8 +129,8 @@ export class CallDesk implements Worker {
   }
 
   /** The intent is committed: act, once. `earlier` owners may have acted already. */
-  act(desk: Desk, fences: IntentAnswer['fences'], earlier: number): void {
-    this.#hold(desk, (stop) => this.#act(desk, fences, earlier, stop));
+  act(desk: Desk, taken: Taken, earlier: number): void {
+    this.#hold(desk, (stop) => this.#act(desk, taken, earlier, stop));
   }
 
   /** The key's record answers the call. */
@@ -143,8 +143,8 @@ export class CallDesk implements Worker {
     this.#hold(desk, (stop) => this.#wait(desk, stop));
   }
 
-  async #act(desk: Desk, fences: IntentAnswer['fences'], earlier: number, stop: StopSwitch): Promise<void> {
-    const ending = await this.#options.engine.run({ call: desk.call, lease: desk.lease, fences, earlier, stop });
+  async #act(desk: Desk, taken: Taken, earlier: number, stop: StopSwitch): Promise<void> {
+    const ending = await this.#options.engine.run({ call: desk.call, lease: desk.lease, taken, earlier, stop });
     if (ending) await this.#end(desk, ending, true);
   }
 
@@ -183,7 +183,7 @@ export class CallDesk implements Worker {
     switch (answer.kind) {
       case 'intended':
         lease.prolong(takenAt);
-        return this.#act(desk, answer.fences, 0, stop);
+        return this.#act(desk, answer, 0, stop);
       case 'replay':
       case 'join':
       case 'conflict':

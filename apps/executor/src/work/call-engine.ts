@@ -2,11 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Reconcile } from '#contracts';
 import { faults } from '#kernel';
 import { errorFields, type Log } from '#runtime';
+import type { Taken } from '../adapters/intend-calls.query.ts';
 import { afterProbe, endingOfProbe, isCertain } from '../domain/after-probe.ts';
 import { quickPauseMs } from '../domain/look-plan.ts';
 import { insteadOfRepeat, saidByProbe, saidOf } from '../domain/cancellation.ts';
 import { nextStep, pauseBefore, type NextStep } from '../domain/next-step.ts';
-import { repeatOf, type PreparedCall } from '../domain/prepared-call.ts';
+import { repeatOf, sourceKey, type PreparedCall } from '../domain/prepared-call.ts';
 import { executorError, unknownEnding, type Ending } from '../domain/settlement.ts';
 import type { RunOutcome, ToolRunner, ViewMaker } from '../domain/tool-runner.port.ts';
 import type { Lease, LeaseKeeper } from './lease-keeper.ts';
@@ -30,7 +31,7 @@ export interface Act {
   readonly call: PreparedCall;
   /** Null for a read without intent. */
   readonly lease: Lease | null;
-  readonly fences: Readonly<Record<string, number>> | null;
+  readonly taken: Taken | null;
   /** Owners before this one that may have acted. */
   readonly earlier: number;
   /** Asked when the call is cancelled. */
@@ -93,7 +94,7 @@ export class CallEngine {
     const needed = reconcile.timeoutMs + this.#options.marginMs;
     for (let tries = 1; ; tries++) {
       if (!(await this.#options.leases.ensure(lease, Math.min(needed, lease.leaseMs / 2)))) return null;
-      const probed = await this.#options.prober.probe(act.call, lease.signal);
+      const probed = await this.#options.prober.probe(act.call, act.taken?.takenBack ?? null, lease.signal);
       if (lease.signal.aborted) return null;
       if (isCertain(probed.kind, reconcile.final) || tries >= reconcile.tries) return probed;
       const ms = quickPauseMs(reconcile, tries) * (0.5 + this.#options.random() / 2);
@@ -112,7 +113,8 @@ export class CallEngine {
   }
 
   async #attempt(act: Act, attempt: number): Promise<RunOutcome | null> {
-    const { call, lease, fences } = act;
+    const { call, lease } = act;
+    const { fences = null, takenBack = null } = act.taken ?? {};
     const needed = call.contract.timeoutMs + this.#options.marginMs;
     const { facts } = call.granted.data;
     for (;;) {
@@ -132,7 +134,7 @@ export class CallEngine {
           contract: call.contract,
           digest: call.claims.contractDigest,
           arguments: call.granted.data.arguments,
-          operationKey: call.claims.operationKey,
+          operationKey: sourceKey(call, takenBack),
           callId: call.callId,
           tenant: call.claims.tenant,
           attempt,

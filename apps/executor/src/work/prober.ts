@@ -1,6 +1,6 @@
 import type { ResultViews } from '#contracts';
 import { errorFields, type Log } from '#runtime';
-import type { PreparedCall } from '../domain/prepared-call.ts';
+import { sourceKey, type PreparedCall } from '../domain/prepared-call.ts';
 import type { ProbeOutcome, ToolRunner, ViewMaker } from '../domain/tool-runner.port.ts';
 
 export interface Probed {
@@ -26,15 +26,15 @@ export class Prober {
     this.#options = options;
   }
 
-  /** Never throws: what fails cannot tell. */
-  async probe(call: PreparedCall, signal: AbortSignal = NEVER): Promise<Probed> {
+  /** Never throws: what fails cannot tell. @param takenBack how often the key was taken back before the call acted */
+  async probe(call: PreparedCall, takenBack: number | null, signal: AbortSignal = NEVER): Promise<Probed> {
     const { contract, claims, granted, callId } = call;
     try {
       const outcome = await this.#options.runner.probe({
         contract,
         digest: claims.contractDigest,
         arguments: granted.data.arguments,
-        operationKey: claims.operationKey,
+        operationKey: sourceKey(call, takenBack),
         callId,
         tenant: claims.tenant,
         signal,

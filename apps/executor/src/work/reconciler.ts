@@ -83,7 +83,7 @@ export class Reconciler implements Worker {
   /** Null: look again later. */
   async #find(row: ReconciliationRow, call: PreparedCall): Promise<Finding | null> {
     const { final, forMs } = call.contract.reconcile!;
-    const probed = await this.#options.prober.probe(call);
+    const probed = await this.#options.prober.probe(call, row.takenBack);
     const origin = { by: 'probe', evidence: probed.evidence } as const;
     if (probed.kind === 'applied') return foundApplied({ ...origin, result: probed.result });
     if (probed.kind === 'not_applied' && final) return foundNotApplied(origin);

@@ -109,7 +109,7 @@ export class Sweeper implements Worker {
     if (row.mode !== 'act') return desk.answer(held, row.mode, row.settlement);
     const tooMany = row.attempts > answer.call.contract.retry.attempts + EXTRA_OWNERS;
     if (tooMany || (answer.call.write && row.repeat === 'none')) return this.#unknown(row, answer.call, lease);
-    desk.act(held, row.fences, row.attempts - 1);
+    desk.act(held, row, row.attempts - 1);
   }
 
   /** Maybe sent, and not safe to repeat: said so, at once (G5, G9). */
