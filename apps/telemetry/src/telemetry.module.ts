@@ -37,6 +37,7 @@ export const telemetryDoor = defineDoor({
       consumers: telemetryConsumers({
         database,
         publisher,
+        clock,
         log,
         pools: settings.COUNTERSIGN_POOLS,
         partitions: settings.COUNTERSIGN_KAFKA_PARTITIONS,

@@ -14,6 +14,8 @@ export interface AuditRecordText {
 }
 
 export const CHECKPOINT_TYPE = 'dev.countersign.audit.checkpoint.v1';
+/** What telemetry could not read any more; it has its place in the chain. */
+export const GAP_TYPE = 'dev.countersign.audit.gap.v1';
 
 export type ReadRecord =
   | { readonly kind: 'record'; readonly record: AuditRecordText }

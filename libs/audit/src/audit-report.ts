@@ -8,6 +8,8 @@
  * - `forked`     two records of one sequence, two signed heads of one size, or checkpoints of which neither follows the other
  * - `duplicate`  one record twice in an ordered source, two terminal records of one call, one run number given twice
  * - `incomplete` a run number, a run's start or end, or a call's terminal record is missing (or there is one too many)
+ * - `gap`        facts were deleted by their topic's retention before they were recorded, as the ledger itself says: no tampering,
+ *                but what happened meanwhile may be missing
  * - `signature`  a checkpoint is not signed by a key that was given, or is malformed
  * - `unreadable` a record is not a CloudEvent of a ledger
  */
@@ -20,6 +22,7 @@ export type AuditFaultKind =
   | 'forked'
   | 'duplicate'
   | 'incomplete'
+  | 'gap'
   | 'signature'
   | 'unreadable';
 

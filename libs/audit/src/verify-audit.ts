@@ -1,5 +1,5 @@
 import { readLedgerName } from '#contracts';
-import { readEvent, readRecord, type AuditRecordText, type ReadRecord } from './audit-record.ts';
+import { GAP_TYPE, readEvent, readRecord, type AuditRecordText, type ReadRecord } from './audit-record.ts';
 import { FaultList, type AuditReport, type LedgerSummary } from './audit-report.ts';
 import { ChainCheck } from './chain-check.ts';
 import { importKeys, type Checkpoint } from './checkpoint.ts';
@@ -72,6 +72,19 @@ export class AuditVerifier {
     if (!chain.add(read.record)) return;
     this.#records++;
     runs.add(read.record);
+    if (read.record.type === GAP_TYPE) this.#addGap(read.record);
+  }
+
+  #addGap({ ledger, sequence, data }: AuditRecordText): void {
+    const { topic, partition, from_offset: from, to_offset: to } = data;
+    const since = from === null ? 'up to' : `from ${Number(from)} up to`;
+    this.#faults.add(
+      'gap',
+      ledger,
+      sequence,
+      `facts of ${String(topic)}, partition ${Number(partition)}, offsets ${since} ${Number(to) - 1}, were deleted before they were recorded` +
+        (from === null ? '; which of them were recorded is not known' : ''),
+    );
   }
 
   addCheckpoint(jws: string): void {

@@ -53,7 +53,22 @@ export interface ConsumerSpec<T extends MessageType = MessageType> {
    * apart. The first comes at once; under load few large ones come instead of many small ones.
    */
   readonly offPath?: { readonly paceMs: number };
+  /**
+   * Records were deleted before this group read them. Nothing that comes after them is handed over until this resolves;
+   * it may be told the same again. While the infrastructure is away it is tried again, as a batch is (B5).
+   */
+  onGap?(gaps: readonly OffsetGap[]): Promise<void>;
   reduce(batch: readonly Incoming<T>[]): Promise<void>;
+}
+
+/** Offsets of one partition that are there no more. */
+export interface OffsetGap {
+  readonly topic: string;
+  readonly partition: number;
+  /** The first that was not read; null = unknown, some or all of those before `to` may have been read. */
+  readonly from: number | null;
+  /** The first that is there. */
+  readonly to: number;
 }
 
 export interface Bus extends Publisher {

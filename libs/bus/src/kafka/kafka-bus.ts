@@ -10,6 +10,7 @@ import { checkBrokers } from './broker-check.ts';
 import { LIMIT_MS, removeGoneMembers } from './gone-members.ts';
 import { createClient, type KafkaConnection } from './kafka-client.ts';
 import { KafkaGroup, type StartOffsets } from './kafka-group.ts';
+import { OffsetGaps } from './offset-gaps.ts';
 import { partitioner } from './partitioner.ts';
 import { ProduceLane } from './produce-lane.ts';
 import { TopicAdmin } from './topic-admin.ts';
@@ -82,6 +83,7 @@ export class KafkaBus implements Bus {
         spec: spec as unknown as ConsumerSpec,
         connection: this.#connection,
         lane: this.#lane,
+        gaps: new OffsetGaps(this.#admin),
         retry: { ...DEFAULT_RETRY, ...this.#options.retry },
         timings: {
           maxWaitMs: MAX_WAIT_MS,

@@ -1,11 +1,12 @@
-import type { ConsumerSpec } from '../bus.port.ts';
+import type { ConsumerSpec, OffsetGap } from '../bus.port.ts';
 import { dlqTopic, retryTopic } from '#contracts';
 import { GroupLoop } from '../group-loop.ts';
-import { Stopping } from '../middleware/hold.ts';
+import { Stopping, untilDone } from '../middleware/hold.ts';
 import type { RetryPolicy } from '../middleware/retry.ts';
 import { createRoute } from '../router.ts';
 import { Body, type Work } from '../work.ts';
 import type { KafkaConnection } from './kafka-client.ts';
+import type { OffsetGaps } from './offset-gaps.ts';
 import type { ProduceLane } from './produce-lane.ts';
 import { letterHeaders, plainHeaders, readRetry, retryHeaders } from './record-headers.ts';
 import { RecordConsumer, type ConsumerTimings, type FetchedRecord } from './record-consumer.ts';
@@ -20,6 +21,7 @@ export interface KafkaGroupOptions {
   readonly spec: ConsumerSpec;
   readonly connection: KafkaConnection;
   readonly lane: ProduceLane;
+  readonly gaps: OffsetGaps;
   readonly retry: RetryPolicy;
   readonly timings: ConsumerTimings;
   /** Records queued at which fetching stops; it goes on at half of it. */
@@ -92,6 +94,8 @@ export class KafkaGroup {
   async start(offsets: StartOffsets): Promise<void> {
     const { group, topics, from } = this.spec;
     const latest = from === 'latest';
+    if (!latest)
+      for (const part of this.#parts()) await this.#told((gaps) => gaps.beforeJoin(part.groupId, part.topics));
     this.#consumers = this.#parts().map((part) =>
       this.#consumer(
         part.groupId,
@@ -146,8 +150,25 @@ export class KafkaGroup {
       room,
       onFatal,
       ...(startAt ? { startAt } : {}),
+      onJump: (jump) => this.#told((gaps) => gaps.afterJump(jump)),
       paceMs: this.spec.offPath?.paceMs ?? 0,
     });
+  }
+
+  /** The group's owner hears of gaps before anything behind them is read. */
+  async #told(find: (gaps: OffsetGaps) => Promise<readonly OffsetGap[]>): Promise<void> {
+    const { spec } = this;
+    if (!spec.onGap) return;
+    const { log } = this.#options.connection;
+    try {
+      await untilDone({ spec, log, stopping: this.#stopping.signal }, async () => {
+        const gaps = await find(this.#options.gaps);
+        for (const gap of gaps) log.error({ group: spec.group, ...gap }, 'bus.gap');
+        if (gaps.length > 0) await spec.onGap!(gaps);
+      });
+    } catch (error) {
+      if (!(error instanceof Stopping)) throw error;
+    }
   }
 
   #deliver(records: readonly FetchedRecord[]): void {

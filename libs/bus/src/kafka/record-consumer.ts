@@ -1,5 +1,6 @@
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { CLIENT_RETRY, createClient, type KafkaConnection } from './kafka-client.ts';
+import type { Jump } from './offset-gaps.ts';
 import { OffsetCommits } from './offset-commits.ts';
 import { PartitionTracker, type TrackedRecord } from './partition-tracker.ts';
 import { PollSockets } from './poll-sockets.ts';
@@ -14,6 +15,7 @@ import { within } from './within.ts';
  * C3 After each join, trackers of lost partitions end; kept ones go on, so nothing that is queued here comes twice or gets lost.
  * C4 `latest` positions are fixed before the group is joined and survive a rejoin; they are never committed.
  * C5 kafkajs restarts itself after errors that may pass; an error that may not is fatal for the process.
+ * C6 Where offsets jump, nothing is handed over before whoever asked for it knows.
  */
 export interface RecordConsumerOptions {
   readonly connection: KafkaConnection;
@@ -26,6 +28,8 @@ export interface RecordConsumerOptions {
   /** A promise of room when the reader is full. */
   readonly room: () => Promise<void> | null;
   readonly onFatal: (error: Error) => void;
+  /** Offsets of a partition are not the next ones: nothing is handed over until it resolves. */
+  readonly onJump: (jump: Jump) => Promise<void>;
   /** Milliseconds between polls; 0 = none. Shorter than a heartbeat. */
   readonly paceMs: number;
 }
@@ -190,6 +194,11 @@ export class RecordConsumer {
     const { topic, partition } = batch;
     const tracker = this.#trackers.get(keyOf(topic, partition));
     if (!tracker) return;
+    const first = Number(batch.messages[0]?.offset ?? -1);
+    if (tracker.next >= 0 && first > tracker.next) {
+      await this.#wait(this.#options.onJump({ topic, partition, from: tracker.next, to: first }), heartbeat);
+      if (this.#stopping) return;
+    }
     const records: FetchedRecord[] = [];
     for (const message of batch.messages) {
       const tracked = tracker.admit(Number(message.offset));
