@@ -152,9 +152,12 @@ describe('the ledgers of a tenant, one for each partition of the audit', () => {
     it('truncated: all of it is gone, the account of it too; nothing more is signed for the tenant', async () => {
       const tenant = await written();
       const signed = await checkpointsOf(telemetry, tenant);
+      const size = await sizeOf(tenant, part);
       await change('delete from audit_record where tenant = $1 and part = $2', tenant, part);
       await change('delete from ledger where tenant = $1 and part = $2', tenant, part);
-      await reduceFacts(telemetry, factsOfRuns(tenant, 1, RUNS + 1));
+      // One record: where it lies is chance, but no ledger grows again to what was signed of it.
+      expect(size).toBeGreaterThan(1);
+      await reduceFacts(telemetry, factsOfRuns(tenant, 1, RUNS + 1).slice(0, 1));
       expect(await checkpointsOf(telemetry, tenant)).toEqual(signed);
       expect(faults(await verifyStore(telemetry, tenant)).map(([kind, ledger]) => [kind, ledger])).toContainEqual([
         'truncated',

@@ -89,7 +89,7 @@ describe('toPlainJson', () => {
     );
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false, maxDepth: 5 }), (value) => {
-        fc.pre(!JSON.stringify(value).includes('__proto__'));
+        fc.pre(!/"(__proto__|constructor|prototype)"/.test(JSON.stringify(value)));
         expect(JSON.stringify(toPlainJson(value).value)).toBe(JSON.stringify(value));
       }),
     );
