@@ -9,6 +9,10 @@ const ALICE = 'dev.dev.alice.agent';
 const OLGA = 'dev.dev.olga.operator';
 const WAIT = { prefer: 'wait=30' };
 
+interface History {
+  readonly items: readonly { readonly what: string; readonly outcome?: string; readonly status?: string }[];
+}
+
 /** The real command against a real installation, whose source systems hang and refuse. */
 describe('commands about effects', () => {
   let world: World;
@@ -68,6 +72,25 @@ describe('commands about effects', () => {
     expect([unfit.code, unfit.stderr]).toEqual([2, expect.stringContaining('the id of a call, "=" and why')]);
     const done = await as(ALICE, 'runs', 'compensate', runId, '--done', `${callId}=cancelled at the desk`);
     expect([done.code, done.stdout]).toEqual([0, expect.stringMatching(/way back +done/)]);
+    const told = await until(async () => {
+      const { items } = JSON.parse((await as(ALICE, 'calls', 'history', callId, '--json')).stdout) as History;
+      return items.filter(({ what }) => what === 'way_back_ended').length === 2 ? items : null;
+    });
+    expect(told.map(({ what, outcome, status }) => [what, outcome ?? status])).toEqual([
+      ['proposed', undefined],
+      ['allowed', undefined],
+      ['settled', 'succeeded'],
+      ['way_back_began', 'to_be_undone'],
+      ['undo_settled', 'failed'],
+      ['way_back_ended', 'undo_failed'],
+      ['way_back_began', 'done'],
+      ['way_back_ended', 'undone'],
+    ]);
+    const text = await as(ALICE, 'calls', 'history', callId);
+    expect([text.code, text.stdout]).toEqual([0, expect.stringMatching(/way back ended +outcome=undone/)]);
+    expect(text.stdout + JSON.stringify(told)).not.toMatch(/cancelled at the desk|cli-1/);
+    const foreign = await as('dev.else.eve.operator', 'calls', 'history', callId);
+    expect([foreign.code, foreign.stderr]).toEqual([expect.any(Number), expect.stringContaining('NOT_FOUND')]);
   }, 120_000);
 
   it('a cancelled run tells what came of its calls, with the evidence (G9)', async () => {

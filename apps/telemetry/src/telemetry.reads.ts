@@ -13,6 +13,7 @@ import { derivedId, runIdOfCall } from '#kernel';
 import type { Database } from '#persistence';
 import type { ReadPort } from '#runtime';
 import { readCheckpoints } from './adapters/read-checkpoints.query.ts';
+import { readCallHistory } from './adapters/read-call-history.query.ts';
 import { countRecords, readRecords } from './adapters/read-records.query.ts';
 import { checkpointKeys } from './adapters/signing-key.repository.ts';
 import { auditSchemas } from './domain/audit-schemas.ts';
@@ -27,6 +28,11 @@ const auditQuestion = z.object({
   limit: z.int().min(1).max(500).default(100),
   runId: runIdSchema.optional(),
   callId: callIdSchema.optional(),
+});
+const historyQuestion = z.object({
+  tenant: tenantSchema,
+  callId: callIdSchema,
+  limit: z.int().min(1).max(500).default(200),
 });
 const checkpointsQuestion = auditQuestion
   .pick({ tenant: true, limit: true })
@@ -57,6 +63,14 @@ export function telemetryReads(database: Database, checkpointer: Pick<Checkpoint
       const rows = await readRecords(database, { ...question, after, runId });
       const items = rows.map((row) => JSON.parse(row.event) as unknown);
       return { items, next: rows.length === question.limit ? writeCursor(cursorAfter(after, items)) : null };
+    },
+
+    /** What the audit holds of one call: its own records, those of its undos, and what its run says of it. */
+    async callHistory(args: unknown): Promise<{ items: unknown[]; truncated: boolean }> {
+      const { tenant, callId, limit } = historyQuestion.parse(args);
+      const rows = await readCallHistory(database, { tenant, runId: runIdOfCall(callId), callId, limit: limit + 1 });
+      const items = rows.slice(0, limit).map((row) => JSON.parse(row.event) as unknown);
+      return { items, truncated: rows.length > limit };
     },
 
     async auditCount(args: unknown): Promise<{ count: number }> {

@@ -16,6 +16,7 @@ import {
   SETTLED_STATUSES,
 } from '#contracts';
 import { ERROR_CODE_NAMES } from '#kernel';
+import { HISTORY_WORDS } from './call-history.ts';
 import { APPROVAL_STATUSES, OPEN_CALL_STATUSES } from './queries.schema.ts';
 
 export * from './tool-responses.schema.ts';
@@ -151,6 +152,15 @@ export const callViewSchema = callSummarySchema.extend({
   attempts: z.int(),
   durationMs: z.number().nullable(),
   result: callResultSchema.nullable(),
+});
+export const callHistorySchema = z.looseObject({
+  callId: callIdSchema,
+  runId: runIdSchema,
+  status: callSummarySchema.shape.status,
+  items: z
+    .array(z.looseObject({ at: time, what: z.enum(HISTORY_WORDS) }))
+    .describe('In order. Numbers, codes, names and digests; no arguments, no results, no words of people.'),
+  truncated: z.boolean().describe('There is more than was looked at: see the audit.'),
 });
 /** Lists hold no results: read the call for its own. */
 export const listedCallSchema = callViewSchema.omit({ result: true });

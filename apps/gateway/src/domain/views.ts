@@ -21,7 +21,7 @@ export const maySee = (caller: Caller, view: View): boolean =>
   seesTenant(caller) || ownerOf(view) === caller.principal.id;
 
 /** For our own use only. */
-const INTERNAL = new Set(['tenant', 'requestDigest']);
+const INTERNAL = new Set(['tenant', 'requestDigest', 'firstSeen']);
 
 export const publicView = (view: View): View =>
   Object.fromEntries(Object.entries(view).filter(([name]) => !INTERNAL.has(name)));

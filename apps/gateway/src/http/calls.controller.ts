@@ -2,12 +2,13 @@ import { Controller, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import { CALL_ID_PATTERN, type JsonLimits } from '#kernel';
 import type { Reads } from '#runtime';
 import type { RunViews } from '../adapters/run-views.ts';
+import { callHistory } from '../domain/call-history.ts';
 import { READERS, ROLES, seesTenant } from '../domain/caller.ts';
 import { notFound } from '../domain/problem.ts';
 import { callsQuerySchema } from '../domain/queries.schema.ts';
 import { directCallSchema } from '../domain/requests.schema.ts';
 import { resultOf } from '../domain/result-view.ts';
-import { listedCall, maySee, publicCall } from '../domain/views.ts';
+import { listedCall, maySee, publicCall, type View } from '../domain/views.ts';
 import type { GatewayIntake } from '../gateway-intake.ts';
 import type { Access } from './access.ts';
 import { answerTagged } from './entity-tag.ts';
@@ -15,6 +16,12 @@ import type { HttpReply, HttpRequest } from './http-request.ts';
 import { intakeOptions, readBody } from './read-body.ts';
 import { readPageQuery, refuseQuery } from './read-query.ts';
 import { ACCESS, BODY_LIMITS, INTAKE, READS, VIEWS } from './tokens.ts';
+
+interface Audited {
+  readonly items: readonly View[];
+  readonly truncated: boolean;
+}
+const MAX_RECORDS = 200;
 
 /** One governed call at a time. */
 @Controller('v1/calls')
@@ -77,5 +84,17 @@ export class CallsController {
     const call = await this.#views.call(caller.tenant, callId);
     if (!call || !maySee(caller, call)) throw notFound('call');
     return answerTagged(request.headers, reply, publicCall(call, request.id), publicCall(call, ''));
+  }
+
+  @Get(':id/history')
+  async history(@Req() request: HttpRequest, @Param('id') callId: string): Promise<object> {
+    const caller = this.#access.require(request, ...READERS);
+    refuseQuery(request);
+    const { tenant } = caller;
+    const call = await this.#views.call(tenant, callId);
+    if (!call || !maySee(caller, call)) throw notFound('call');
+    const found = await this.#reads.read<Audited>('telemetry', 'callHistory', { tenant, callId, limit: MAX_RECORDS });
+    const { runId, status } = call;
+    return { callId, runId, status, items: callHistory(call, found.items), truncated: found.truncated };
   }
 }

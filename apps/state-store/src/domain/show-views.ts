@@ -1,7 +1,7 @@
 import type { CompensationStatus } from '#contracts';
 import { amendRank, EPISODE_RANK } from './view-rows.ts';
 
-/** What the API shows of runs and calls. Fields `tenant` and `requestDigest` are for the gateway's own use. */
+/** What the API shows of runs and calls. Fields `tenant`, `requestDigest` and `firstSeen` are for the gateway's own use. */
 export interface CallSummary {
   readonly callId: string;
   readonly providerCallId: string | null;
@@ -60,6 +60,8 @@ export interface CallView extends CallSummary {
   readonly principal: string | null;
   readonly contractDigest: string | null;
   readonly decision: 'allow' | 'ask' | 'deny' | null;
+  /** RFC 3339: of the first fact about the call; lists have none. */
+  readonly firstSeen?: string;
   readonly attempts: number;
   readonly durationMs: number | null;
   readonly error: unknown;
@@ -115,6 +117,8 @@ export interface StoredCall {
   resource_ids: string[] | null;
   cancellation: unknown;
   undoes: string | null;
+  /** Not in lists. */
+  first_seen?: Date;
   settled_at: Date | null;
   reconciliation: unknown;
 }
@@ -194,6 +198,7 @@ export function showCall(call: StoredCall): CallView {
     principal: call.principal,
     contractDigest: call.contract_digest,
     decision: decisionOf(call),
+    ...(call.first_seen === undefined ? {} : { firstSeen: call.first_seen.toISOString() }),
     attempts: call.attempts ?? 0,
     durationMs: call.duration_ms,
     error: call.error ?? null,

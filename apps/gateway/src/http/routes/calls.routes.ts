@@ -49,4 +49,15 @@ export const CALL_ROUTES: readonly ApiRoute[] = [
     requestHeaders: [ifNoneMatch],
     responses: { ...resource('The call.', response.callViewSchema), ...problems('query', 'missing') },
   },
+  {
+    method: 'GET',
+    path: '/v1/calls/{id}/history',
+    operationId: 'getCallHistory',
+    tag: 'calls',
+    summary: 'The life of a call in order, with times, as the audit has it: it follows the call by a moment.',
+    roles: READERS,
+    params: callId,
+    query: query.noQuerySchema,
+    responses: { 200: json('What happened.', response.callHistorySchema), ...problems('query', 'missing') },
+  },
 ];
