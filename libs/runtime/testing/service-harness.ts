@@ -52,6 +52,7 @@ export async function openService<S extends SettingsShape>(
   door: ServiceDoor<S>,
   options: HarnessOptions = {},
 ): Promise<ServiceHarness> {
+  const settings = resolveSettings(door.settings, options.env ?? {}); // may throw: nothing is open yet
   const fresh: FreshDatabase = options.url
     ? { url: options.url, drop: () => Promise.resolve() }
     : await freshDatabase();
@@ -91,7 +92,7 @@ export async function openService<S extends SettingsShape>(
     },
   };
   const context: ServiceContext<S> = {
-    settings: resolveSettings(door.settings, options.env ?? {}),
+    settings,
     environment: options.env ?? {},
     database,
     outbox,
