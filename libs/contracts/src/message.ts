@@ -1,4 +1,4 @@
-import { CountersignError, newId, parseOwnJson, type ErrorDetail } from '#kernel';
+import { CountersignError, newId, parseOwnJson, pointerStep, type ErrorDetail } from '#kernel';
 import { CATALOGUE, isMessageType, type MessageData, type MessageType } from './catalogue.ts';
 import { envelopeSchema } from './envelope.schema.ts';
 
@@ -97,7 +97,7 @@ interface Issue {
 
 export function issueDetails(issues: readonly Issue[], prefix = ''): ErrorDetail[] {
   return issues.slice(0, 20).map((issue) => ({
-    path: prefix + issue.path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
+    path: prefix + issue.path.map((part) => pointerStep(part)).join(''),
     rule: issue.code ?? 'invalid',
     message: issue.message,
   }));

@@ -4,6 +4,7 @@ export * from './errors.ts';
 export * from './fault-points.ts';
 export * from './ids.ts';
 export * from './import-channel.ts';
+export * from './json-pointer.ts';
 export * from './merkle-proof.ts';
 export * from './merkle-tree.ts';
 export * from './murmur2.ts';

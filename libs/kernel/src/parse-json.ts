@@ -1,4 +1,5 @@
 import { CountersignError, type ErrorDetail } from './errors.ts';
+import { pointerStep } from './json-pointer.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -66,8 +67,7 @@ interface Level {
   segment: string | number;
 }
 
-const pointer = (levels: readonly Level[]): string =>
-  levels.map((level) => `/${String(level.segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+const pointer = (levels: readonly Level[]): string => levels.map((level) => pointerStep(level.segment)).join('');
 
 const STRING = /"(?:[^"\\]|\\.)*"/y;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;

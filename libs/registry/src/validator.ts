@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { toolKey, type ToolContract } from '#contracts';
-import { CountersignError, type ErrorDetail } from '#kernel';
+import { CountersignError, pointerStep, type ErrorDetail } from '#kernel';
 import { FORMATS } from './formats.ts';
 
 /** Faults that are told of one value; more would not help anyone to mend it. */
@@ -83,7 +83,7 @@ function faults(errors: readonly ErrorObject[] | null | undefined): ErrorDetail[
   return (errors ?? []).slice(0, MAX_DETAILS).map(toDetail);
 }
 
-const segment = (name: unknown): string => `/${String(name).slice(0, 128).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+const segment = (name: unknown): string => pointerStep(String(name).slice(0, 128));
 
 /** Names the place and the rule; the refused value itself is never repeated. */
 function toDetail({ instancePath, keyword, params, message }: ErrorObject): ErrorDetail {

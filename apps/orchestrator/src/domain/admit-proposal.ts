@@ -8,7 +8,7 @@ import {
   type TenantLimit,
   type ToolRef,
 } from '#contracts';
-import { CountersignError, digestArguments, parseJson, type ErrorCode, type ErrorDetail } from '#kernel';
+import { CountersignError, digestArguments, parseJson, pointerStep, type ErrorCode, type ErrorDetail } from '#kernel';
 import { callError } from './call-error.ts';
 import { factPlan, type FactPlan } from './fact-plan.ts';
 import { nameOperation, nameResources } from './name-effects.ts';
@@ -186,7 +186,5 @@ function evidenceFaults(
 
 /** The coarse answer: in a model-driven run anything may stem from a tool's result. One entry for each argument. */
 function originsOf(args: Readonly<Record<string, unknown>>, origin: string): Record<string, string> {
-  return Object.fromEntries(
-    Object.keys(args).map((name) => [`/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, origin]),
-  );
+  return Object.fromEntries(Object.keys(args).map((name) => [pointerStep(name), origin]));
 }

@@ -1,5 +1,5 @@
 import type { CallFacts, CallSettled } from '#contracts';
-import { callIdOf } from '#kernel';
+import { callIdOf, valueAt } from '#kernel';
 import { heldCall, type Refusal } from './admit-batch.ts';
 import { admitProposal } from './admit-proposal.ts';
 import { callError } from './call-error.ts';
@@ -7,7 +7,6 @@ import { isSettled, type Call, type HeldCall } from './call-state.ts';
 import type { FactPlan, FactsRead } from './fact-plan.ts';
 import { budgetsOf, type Run } from './run-state.ts';
 import { ContractsMissing, type Env } from './saga.types.ts';
-import { valueAt } from './way-back.ts';
 
 /**
  * Facts: what policy must know of a resource before a write is judged.

@@ -1,5 +1,5 @@
 import { isRead, toolName, type ToolContract } from '#contracts';
-import { digestText, type ErrorCode, type ErrorDetail } from '#kernel';
+import { digestText, pointerStep, type ErrorCode, type ErrorDetail } from '#kernel';
 import { renderTemplate } from './render-template.ts';
 
 const MAX_KEY_LENGTH = 1024;
@@ -13,8 +13,6 @@ export type Named<T> =
       readonly details: readonly ErrorDetail[];
     };
 
-const argumentPath = (name: string): string => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-
 /**
  * What a call touches: canonical, sorted, each once. An optional argument that a template needs and that is absent is
  * INVALID_ARGS: a resource that cannot be named could be neither locked nor judged.
@@ -26,7 +24,7 @@ export function nameResources(
   const resources = new Set<string>();
   for (const template of templates) {
     const rendered = renderTemplate(template, (name) => ({
-      path: argumentPath(name),
+      path: pointerStep(name),
       value: args[name],
       form: resourceForms[name],
     }));
@@ -67,7 +65,7 @@ export function nameOperation(
     const value = args[place.slice('arg:'.length)];
     // A list is one value of a key, unlike in resources, where it names several things.
     return {
-      path: argumentPath(place.slice('arg:'.length)),
+      path: pointerStep(place.slice('arg:'.length)),
       value: Array.isArray(value) ? JSON.stringify(value) : value,
     };
   });

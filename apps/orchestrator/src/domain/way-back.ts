@@ -1,4 +1,5 @@
 import type { CallSettled, RemainderReason, ToolContract, ToolRef, UndoMapping } from '#contracts';
+import { valueAt } from '#kernel';
 import { resolveTool } from './resolve-tool.ts';
 
 /** How a call would be taken back, as its contract says; found out when the call is admitted. */
@@ -121,14 +122,4 @@ export function withResult(way: WayBack, sanitized: unknown): WayBack {
           fault: `the result holds nothing at ${missing.map(({ name, pointer }) => `${pointer} (for ${name})`).join(', ')}`,
         }),
   };
-}
-
-export function valueAt(root: unknown, pointer: string): unknown {
-  let value: unknown = root;
-  for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Record<string, unknown>)[key];
-  }
-  return value;
 }

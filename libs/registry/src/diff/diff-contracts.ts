@@ -1,6 +1,7 @@
 import { toolName, type ToolContract } from '#contracts';
+import { pointerStep } from '#kernel';
 import { diffSchemas } from './diff-schemas.ts';
-import { gravest, sameJson, step, type ToolChange, type ToolDiff } from './tool-change.ts';
+import { gravest, sameJson, type ToolChange, type ToolDiff } from './tool-change.ts';
 
 type Kind = ToolChange['kind'];
 type Judge = (old: unknown, now: unknown) => Kind;
@@ -61,7 +62,7 @@ function fieldChanges(before: object, after: object, path: string): ToolChange[]
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   return names.flatMap((name): ToolChange[] => {
     const [old, now] = [Reflect.get(before, name) as unknown, Reflect.get(after, name) as unknown];
-    const place = `${path}${step(name)}`;
+    const place = `${path}${pointerStep(name)}`;
     if ((path === '' && BY_SCHEMA.has(name)) || sameJson(old, now)) return [];
     if (path === '' && TEXT.has(name)) return [{ path: place, kind: 'text_only', message: 'another text' }];
     if (path === '' && ['access', 'approval', 'retry', 'result'].includes(name) && isObject(old) && isObject(now))

@@ -1,4 +1,5 @@
-import { sameJson, step, type ToolChange } from './tool-change.ts';
+import { pointerStep } from '#kernel';
+import { sameJson, type ToolChange } from './tool-change.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -23,7 +24,7 @@ export function diffSchemas(before: Schema, after: Schema, path: string): ToolCh
   return keywords.flatMap((keyword) => {
     const [old, now] = [before[keyword], after[keyword]];
     if (sameJson(old, now)) return [];
-    return diffKeyword(keyword, old, now, `${path}${step(keyword)}`);
+    return diffKeyword(keyword, old, now, `${path}${pointerStep(keyword)}`);
   });
 }
 
@@ -54,7 +55,7 @@ function diffKeyword(keyword: string, old: unknown, now: unknown, path: string):
 function diffProperties(before: Schema, after: Schema, path: string): ToolChange[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].sort().flatMap((name): ToolChange[] => {
     const [old, now] = [asSchema(before[name]), asSchema(after[name])];
-    const place = `${path}${step(name)}`;
+    const place = `${path}${pointerStep(name)}`;
     if (old && now) return diffSchemas(old, now, place);
     if (sameJson(before[name], after[name])) return [];
     if (!Object.hasOwn(before, name)) return [{ path: place, kind: 'widening', message: 'is new' }];

@@ -26,6 +26,3 @@ export function sameJson(a: unknown, b: unknown): boolean {
     keys.every((key) => Object.hasOwn(b, key) && sameJson(Reflect.get(a, key), Reflect.get(b, key)))
   );
 }
-
-/** One step of a JSON pointer. */
-export const step = (name: string): string => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;

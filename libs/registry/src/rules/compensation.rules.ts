@@ -1,12 +1,12 @@
 import { isRead, toolKey, toolName, type ToolContract, type UndoMapping } from '#contracts';
+import { parsePointer } from '#kernel';
 import type { PublishFault } from '../check-publishable.ts';
 import { propertiesOf, unknownArgument } from './schema.rules.ts';
 
 const undoOf = ({ compensation }: ToolContract): UndoMapping | null =>
   compensation !== undefined && 'tool' in compensation ? compensation : null;
 
-const firstPart = (pointer: string): string | undefined =>
-  pointer.split('/')[1]?.replaceAll('~1', '/').replaceAll('~0', '~');
+const firstPart = (pointer: string): string | undefined => parsePointer(pointer)[0];
 
 /** What a contract alone shows: the pointers name arguments and fields of the result that there are. */
 export function compensationFaults(contract: ToolContract): PublishFault[] {

@@ -1,4 +1,5 @@
 import { isRead, toolKey, toolName, type ToolContract } from '#contracts';
+import { parsePointer } from '#kernel';
 import type { PublishFault } from '../check-publishable.ts';
 import { propertiesOf, unknownArgument } from './schema.rules.ts';
 
@@ -11,8 +12,7 @@ export function factsFaults(contract: ToolContract): PublishFault[] {
   if (isRead(contract)) fault('/facts', 'readWithoutEffect', 'are of no use to a read: leave them out');
   const input = propertiesOf(contract.input);
   for (const [name, source] of Object.entries(facts.arguments)) {
-    const wanted = 'argument' in source ? source.argument.split('/')[1] : undefined;
-    const key = wanted?.replaceAll('~1', '/').replaceAll('~0', '~');
+    const key = 'argument' in source ? parsePointer(source.argument)[0] : undefined;
     if (key !== undefined && !Object.hasOwn(input, key))
       faults.push(unknownArgument(`/facts/arguments/${name}`, key, input));
   }

@@ -1,6 +1,6 @@
 import type { Reconcile } from '#contracts';
-import { digestText, type Json } from '#kernel';
-import { findAt, parsePointer } from '../views/pointer.ts';
+import { digestText, parsePointer, type Json } from '#kernel';
+import { findAt } from '../views/pointer.ts';
 import { exchange, type Agents, type Exchange } from './http-exchange.ts';
 import { buildProbe, UnsendableRequest } from './http-request.ts';
 import { toPlainJson } from './plain-json.ts';

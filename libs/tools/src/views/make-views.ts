@@ -1,5 +1,5 @@
 import type { CallError, ResultViews, ToolContract } from '#contracts';
-import { digestJson, digestText, type ErrorDetail, type Json } from '#kernel';
+import { digestJson, digestText, parsePointer, type ErrorDetail, type Json } from '#kernel';
 import { callError } from '../call-error.ts';
 import { UnreadableResult } from '../runners/runner.port.ts';
 import { allowedFields, allowList } from './allow-list.view.ts';
@@ -7,7 +7,7 @@ import { byteLength } from './cut-text.ts';
 import { evidenceOf, NO_EVIDENCE, resourceIdsOf } from './evidence.view.ts';
 import { label, labelBytes, NOTICE_BYTES, noticeOf } from './label.view.ts';
 import { limit } from './limit.view.ts';
-import { parsePointer, type Segments } from './pointer.ts';
+import type { Segments } from './pointer.ts';
 import { redactDeclared, redactFound } from './redact.view.ts';
 import { outputCheck, type OutputCheck } from './validate.view.ts';
 

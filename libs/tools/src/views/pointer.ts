@@ -1,16 +1,9 @@
-import type { Json } from '#kernel';
+import { pointerStep, type Json } from '#kernel';
 
 /** A JSON pointer whose `*` stands for every item or member. */
 export type Segments = readonly string[];
 
-export const parsePointer = (pointer: string): Segments =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-
-export const joinPointer = (path: string, key: string | number): string =>
-  `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+export const joinPointer = (path: string, key: string | number): string => `${path}${pointerStep(key)}`;
 
 export interface Found {
   readonly value: Json;
