@@ -46,40 +46,11 @@ const FIRST_PHASE: Readonly<Record<StartRun['data']['driver'], Phase>> = {
 };
 
 function newRun({ runId, tenant, data, correlationId }: StartRun, now: number): Run {
-  const {
-    driver,
-    principal,
-    requestDigest,
-    agent,
-    input,
-    toolset,
-    undoTools,
-    onFailure,
-    taskId,
-    budgets,
-    labels,
-    stages,
-  } = data;
+  const { commandId: _command, proposals: _proposals, ...asked } = data;
+  const { driver, budgets } = asked;
   return {
     runNo: null,
-    definition: {
-      runId,
-      tenant,
-      driver,
-      principal,
-      requestDigest,
-      agent,
-      input,
-      toolset,
-      ...(undoTools === undefined ? {} : { undoTools }),
-      ...(stages === undefined ? {} : { stages }),
-      ...(onFailure === undefined ? {} : { onFailure }),
-      taskId,
-      budgets,
-      labels,
-      startedAt: now,
-      correlationId,
-    },
+    definition: { ...asked, runId, tenant, startedAt: now, correlationId },
     state: {
       phase: FIRST_PHASE[driver],
       calls: [],
