@@ -94,23 +94,23 @@ export async function closeOperation(
   });
 }
 
-/** U3: an undo is known to have succeeded, so the operation that it took back is closed, if nothing acted on its key since. */
-export async function closeUndoneOperation(sql: Sql, tenant: string, undoneCallId: string): Promise<void> {
-  await sql.change({
+/**
+ * U3: what a call did is taken back, so its operation is closed, if nothing acted on its key since.
+ * @param byHandIn the pool in which a person says so; null: an undo is known to have succeeded
+ * @returns false when nothing was to be closed
+ */
+export async function closeUndone(
+  sql: Sql,
+  tenant: string,
+  undoneCallId: string,
+  byHandIn: string | null,
+): Promise<boolean> {
+  const [row] = await sql.query<{ closed: boolean }>({
     name: 'close-undone-operation',
-    text: 'select journal_close_undone($1, $2)',
-    values: [tenant, undoneCallId],
+    text: 'select journal_close_undone($1, $2, $3) as closed',
+    values: [tenant, undoneCallId, byHandIn],
   });
-}
-
-/** False: nothing was to be closed. The pool's own calls alone. */
-export async function closeByHand(sql: Sql, pool: string, tenant: string, callId: string): Promise<boolean> {
-  const rows = await sql.query<{ closed: boolean }>({
-    name: 'close-by-hand',
-    text: 'select journal_close_by_hand($1, $2, $3) as closed',
-    values: [pool, tenant, callId],
-  });
-  return rows[0]!.closed;
+  return row!.closed;
 }
 
 export interface Evidence {

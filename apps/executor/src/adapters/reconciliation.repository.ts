@@ -123,8 +123,7 @@ export class ReconciliationRepository {
     if (row.ownerId === row.callId) {
       await rows.closeOperation(tx, row.callId, OPERATION[finding.status]);
       const { undoes } = storedCall(row.message).claims;
-      if (undoes !== undefined && finding.status === 'succeeded')
-        await rows.closeUndoneOperation(tx, row.tenant, undoes);
+      if (undoes !== undefined && finding.status === 'succeeded') await rows.closeUndone(tx, row.tenant, undoes, null);
       for (const joined of await rows.lockJoined(tx, row.callId, row.pool))
         await this.#say(tx, joined, null, finding, out);
     }
@@ -145,7 +144,7 @@ export class ReconciliationRepository {
 
   /** U3, by hand. False: nothing was to be closed; said again it changes nothing. */
   closeByHand(tenant: string, callId: string): Promise<boolean> {
-    return rows.closeByHand(this.#parts.database, this.#parts.pool, tenant, callId);
+    return rows.closeUndone(this.#parts.database, tenant, callId, this.#parts.pool);
   }
 
   /** Messages that change no record. */

@@ -72,22 +72,16 @@ begin
      and o.key_hash = c.key_hash and o.call_id = c.call_id and o.state = 'unknown';
 end $body$;
 
-create function journal_close_undone(p_tenant text, p_call_id text) returns void language plpgsql as $body$
+-- The effect of a call was taken back: by an undo, or, with p_pool, by other means, as a person says of a call of that pool.
+-- False: the key's last outcome is not that call's, or does not stand.
+create function journal_close_undone(p_tenant text, p_call_id text, p_pool text) returns boolean language plpgsql as $body$
 begin
+  if p_pool is not null then perform require_pool(p_pool); end if;
   update operation o set state = 'closed', taken_back = o.taken_back + 1
     from call c
-   where c.call_id = p_call_id and c.tenant = p_tenant and pool_allowed(c.pool) and o.tenant = c.tenant and o.tool = c.tool
-     and o.class = c.class and o.key_hash = c.key_hash and o.call_id = c.call_id and o.state = 'succeeded';
-end $body$;
-
--- A person took the effect of a call back by other means. False: the key's last outcome is not that call's, or does not stand.
-create function journal_close_by_hand(p_pool text, p_tenant text, p_call_id text) returns boolean language plpgsql as $body$
-begin
-  perform require_pool(p_pool);
-  update operation o set state = 'closed', taken_back = o.taken_back + 1
-    from call c
-   where c.call_id = p_call_id and c.tenant = p_tenant and c.pool = p_pool and o.tenant = c.tenant and o.tool = c.tool
-     and o.class = c.class and o.key_hash = c.key_hash and o.call_id = c.call_id and o.state = 'succeeded';
+   where c.call_id = p_call_id and c.tenant = p_tenant and pool_allowed(c.pool) and (p_pool is null or c.pool = p_pool)
+     and o.tenant = c.tenant and o.tool = c.tool and o.class = c.class and o.key_hash = c.key_hash and o.call_id = c.call_id
+     and o.state = 'succeeded';
   return found;
 end $body$;
 
