@@ -49,11 +49,11 @@ import { sweepCalls, type LapsedCall } from './sweep-calls.query.ts';
  * J13 a cancelled call never gets an intent; a call with an intent is never `cancelled`, only told to stop.
  * J14 what was granted before a restore of the journal may have had its effect: where a repeat could have it twice, the call
  *     is unknown; else its grant goes back and is judged again.
+ * J15 an outcome that another run was answered with is not undone before a person was asked: such an undo's grant goes
+ *     back. A replay that comes while the undo is under way is not seen by it.
  * J16 what was asked and answered goes once it was kept for its time after the settlement (arguments, result, texts of
  *     errors); the row, its key, digests, status and effect stay: a repeat is answered, without the result, and never acts.
  *     What is open, or was ever unknown, stays whole.
- * J15 an outcome that another run was answered with is not undone before a person was asked: such an undo's grant goes
- *     back. A replay that comes while the undo is under way is not seen by it.
  */
 export class JournalRepository {
   readonly #database: Database;

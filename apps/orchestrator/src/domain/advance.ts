@@ -23,11 +23,11 @@ import type { Advanced, Emission, Env, Input } from './saga.types.ts';
  * S2 a write waits for everything proposed before it and holds back everything after it.
  * S3 after a write that did not succeed the later writes of the batch end as DEPENDENCY_FAILED; reads go on.
  * S4 batches do not wait for each other.
+ * S5 a limit that is passed lets what was admitted come to its end, and nothing new begin (L1–L5 in limits.ts).
  * S6 a call with dependsOn waits for exactly those calls, whatever their batch, and ends as DEPENDENCY_FAILED when one of
  *    them did not succeed; it neither keeps the order S1–S3 nor holds back those that do.
  * S7 while its tenant is suspended a run begins nothing and its clock stands still; what is out comes to its end. Timers
  *    look after it: once the suspension is lifted it goes on by itself.
- * S5 a limit that is passed lets what was admitted come to its end, and nothing new begin (L1–L5 in limits.ts).
  */
 export function advance(run: Run, input: Input, env: Env): Advanced {
   const { phase } = run.state;

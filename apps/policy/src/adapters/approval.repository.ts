@@ -86,7 +86,6 @@ export async function lockDueApprovals(tx: Tx, limit: number): Promise<Approval[
   return rows.map(approvalOf);
 }
 
-/** Waiting approvals that another policy asked for before then (epoch milliseconds), oldest ids first. */
 /** What waits for a person in these tenants. */
 export async function pendingOf(sql: Sql, tenants: readonly string[], limit: number): Promise<Approval[]> {
   const rows = await sql.query<ApprovalRow>({
@@ -99,6 +98,7 @@ export async function pendingOf(sql: Sql, tenants: readonly string[], limit: num
   return rows.map(approvalOf);
 }
 
+/** Waiting approvals that another policy asked for before then (epoch milliseconds), oldest ids first. */
 export async function pendingUnderOther(
   sql: Sql,
   policyDigest: string,
