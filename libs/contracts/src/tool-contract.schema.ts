@@ -6,6 +6,10 @@ const name = z
   .string()
   .regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/)
   .max(30);
+/** How a tool is named where its version may be left open: `ns.name` or `ns.name@1.2.3`. */
+export const toolReferenceSchema = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*(@\d+\.\d+\.\d+)?$/, 'use "namespace.name" or "namespace.name@1.2.3"');
 /** JSON Schema 2020-12 with an object at its root. */
 const jsonSchema = z.record(z.string(), z.unknown());
 
@@ -25,17 +29,20 @@ const httpExecution = z.object({
   headers: z.record(z.string(), z.string()).optional(),
   pool: name.default('default'),
 });
+const fromArgument = z.strictObject({
+  argument: z.string().regex(/^(\/|$)/, 'is a JSON pointer, such as "/ticket_id"'),
+});
+const fromContract = z.strictObject({ value: z.json() });
 /** Where an argument of an undo comes from: the undone call's arguments, its sanitized result, or the contract itself. */
 const undoArgument = z.union([
-  z.strictObject({ argument: z.string().regex(/^(\/|$)/, 'is a JSON pointer, such as "/ticket_id"') }),
+  fromArgument,
   z.strictObject({ result: z.string().regex(/^(\/|$)/, 'is a JSON pointer, such as "/id"') }),
-  z.strictObject({ value: z.json() }),
+  fromContract,
 ]);
 /** How a call is undone, or that after it there is no way back (`noUndoReason` says why). */
 const compensationSchema = z.union([
   z.strictObject({
-    /** `ns.name` or `ns.name@1.2.3`. */
-    tool: z.string().regex(/^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*(@\d+\.\d+\.\d+)?$/),
+    tool: toolReferenceSchema,
     arguments: z.record(z.string(), undoArgument),
   }),
   z.strictObject({ pivot: z.literal(true) }),
@@ -44,16 +51,10 @@ export type UndoMapping = Extract<z.infer<typeof compensationSchema>, { tool: st
 
 /** What policy must know of a resource before a write is judged, and how the write is bound to it. */
 const factsSchema = z.strictObject({
-  /** A read, `ns.name` or `ns.name@1.2.3`. */
-  tool: z.string().regex(/^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*(@\d+\.\d+\.\d+)?$/),
+  /** A read. */
+  tool: toolReferenceSchema,
   /** Argument of the read → where it comes from. */
-  arguments: z.record(
-    z.string(),
-    z.union([
-      z.strictObject({ argument: z.string().regex(/^(\/|$)/, 'is a JSON pointer, such as "/order_id"') }),
-      z.strictObject({ value: z.json() }),
-    ]),
-  ),
+  arguments: z.record(z.string(), z.union([fromArgument, fromContract])),
   /** Fact → pointer into the read's sanitized result. Each that is named must be there, or the call is denied. */
   values: z.strictObject({
     /** Text. */

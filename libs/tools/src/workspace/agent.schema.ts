@@ -1,9 +1,5 @@
 import { z } from 'zod';
-import { onFailureSchema, stageFaults, stagesSchema, writtenBudgetsSchema } from '#contracts';
-
-const toolName = z
-  .string()
-  .regex(/^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*(@\d+\.\d+\.\d+)?$/, 'use "namespace.name" or "namespace.name@1.2.3"');
+import { onFailureSchema, stageFaults, stagesSchema, toolReferenceSchema, writtenBudgetsSchema } from '#contracts';
 
 /** One file of `agents/`: who the model is, what it is told, and which tools it may be shown. */
 const fieldsSchema = z.strictObject({
@@ -14,9 +10,9 @@ const fieldsSchema = z.strictObject({
   model: z.string().min(1).max(128),
   instructions: z.string().min(1).max(65_536),
   /** `ns.name` or `ns.name@version`. */
-  toolset: z.array(toolName).max(1000),
+  toolset: z.array(toolReferenceSchema).max(1000),
   /** Which tools it is shown when; absent: all of them, always. */
-  stages: stagesSchema(toolName).optional(),
+  stages: stagesSchema(toolReferenceSchema).optional(),
   budgets: writtenBudgetsSchema.optional(),
   /** What becomes of its effects when a run does not come to a good end; absent: keep. */
   onFailure: onFailureSchema.optional(),
