@@ -88,12 +88,12 @@ describe('J16 what is kept of calls that are over', () => {
 
   /** What the worker does at its pace. */
   async function walked(): Promise<void> {
-    const { Retention } = await import('./work/retention.ts');
+    const { retention } = await import('./work/retention.ts');
     const { JournalRepository } = await import('./adapters/journal.repository.ts');
     const journal = new JournalRepository(executor.database, undefined as never, 'walker');
     const log = { info: () => undefined, warn: (fields: object) => void faults.push(fields) } as never;
     const faults: object[] = [];
-    await new Retention({ journal, log, pool: 'default', keepMs: 60_000 }).walk();
+    await retention({ journal, log, pool: 'default', keepMs: 60_000 }).now();
     expect(faults).toEqual([]);
   }
 

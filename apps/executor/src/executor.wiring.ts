@@ -20,7 +20,7 @@ import { Prober } from './work/prober.ts';
 import { Reconciler } from './work/reconciler.ts';
 import { HandClosings } from './work/hand-closings.ts';
 import { Resolutions } from './work/resolutions.ts';
-import { Retention } from './work/retention.ts';
+import { retention } from './work/retention.ts';
 import { Sweeper } from './work/sweeper.ts';
 
 /** What the executor needs of other libraries; the door gives the real ones, tests their own. */
@@ -115,7 +115,6 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
     fourEyes: settings.COUNTERSIGN_RESOLVE_FOUR_EYES,
   });
   const keepMs = settings.COUNTERSIGN_PAYLOAD_RETENTION_MS;
-  const retention = new Retention({ journal, log, pool, keepMs });
   return {
     consumers: executorConsumers(pool, {
       admission,
@@ -125,6 +124,6 @@ export function wireExecutor(context: ServiceContext<typeof executorSettings>, t
     }),
     reads: { unknowns: () => findings.count() },
     // Drained in this order: leases are renewed until the last call is done.
-    workers: [sweeper, reconciler, retention, desk, leases],
+    workers: [sweeper, reconciler, retention({ journal, log, pool, keepMs }), desk, leases],
   };
 }

@@ -10,7 +10,7 @@ import { budgetOfTenant, metersOf } from './domain/tenant-budget.ts';
 import { usageView, type UsageView } from './domain/usage-view.ts';
 import { orchestratorSettings } from './orchestrator.config.ts';
 import { orchestratorConsumers } from './orchestrator.handlers.ts';
-import { RunTimers } from './run-timers.worker.ts';
+import { runTimers } from './run-timers.worker.ts';
 import { RunReducer } from './run.reducer.ts';
 
 export const orchestratorDoor = defineDoor({
@@ -37,7 +37,7 @@ export const orchestratorDoor = defineDoor({
     return {
       consumers: orchestratorConsumers(reducer, settings.COUNTERSIGN_POOLS),
       workers: [
-        new RunTimers(reducer, log, settings.COUNTERSIGN_ORCHESTRATOR_SWEEP_MS),
+        runTimers(reducer, log, settings.COUNTERSIGN_ORCHESTRATOR_SWEEP_MS),
         slices,
         suspensions,
         ...(file ? [file] : []),

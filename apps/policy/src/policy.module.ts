@@ -9,9 +9,9 @@ import { findStanding, listStandings, type StandingsAsked } from './adapters/sta
 import { policySettings } from './policy.config.ts';
 import { policyConsumers } from './policy.handlers.ts';
 import { DecisionMaker } from './reducers/decision-maker.ts';
-import { ExpireApprovals } from './reducers/expire-approvals.worker.ts';
+import { expiryOfApprovals } from './reducers/expire-approvals.worker.ts';
 import { RejudgePending } from './reducers/rejudge-pending.worker.ts';
-import { VoidSuspended } from './reducers/void-suspended.worker.ts';
+import { voidingOfSuspended } from './reducers/void-suspended.worker.ts';
 
 /** For whoever checks a workspace before a service reads it. */
 export { checkPolicies, readPolicyFiles } from './adapters/read-policies.ts';
@@ -40,8 +40,8 @@ export const policyDoor = defineDoor({
       workers: [
         quarantine,
         new RejudgePending(parts),
-        new VoidSuspended(parts, settings.COUNTERSIGN_APPROVAL_SWEEP_MS),
-        new ExpireApprovals(parts, settings.COUNTERSIGN_APPROVAL_SWEEP_MS),
+        voidingOfSuspended(parts, settings.COUNTERSIGN_APPROVAL_SWEEP_MS),
+        expiryOfApprovals(parts, settings.COUNTERSIGN_APPROVAL_SWEEP_MS),
       ],
       reads: {
         publicKeys: () => publicKeys(database),

@@ -7,6 +7,7 @@ export * from './embedded/make-folder.ts';
 export * from './http/reads.ts';
 export * from './log.ts';
 export * from './platform.settings.ts';
+export * from './repeated-look.ts';
 export * from './service-settings.ts';
 export * from './settings.ts';
 export * from './watched-file.ts';

@@ -1,4 +1,4 @@
-import { errorFields, type Log, type Worker } from '#runtime';
+import { errorFields, RepeatedLook, type Log, type Worker } from '#runtime';
 import type { ReconciliationRow } from '../adapters/reconciliation.query.ts';
 import type { ReconciliationRepository } from '../adapters/reconciliation.repository.ts';
 import { foundApplied, foundNotApplied, leftToPerson, type Finding } from '../domain/finding.ts';
@@ -27,33 +27,22 @@ export interface ReconcilerOptions {
 /** Goes on finding out what became of unknown outcomes, slowly, until it is decided or left to a person (U2, U4). */
 export class Reconciler implements Worker {
   readonly #options: ReconcilerOptions;
-  #timer: NodeJS.Timeout | null = null;
-  #looking: Promise<void> | null = null;
+  readonly #looks: RepeatedLook;
   #alarmedAt = -Infinity;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
+    const { everyMs, log } = options;
+    const failed = 'unknown outcomes could not be looked at';
+    this.#looks = new RepeatedLook({ everyMs, atOnce: true, log, failed, look: () => this.#look() });
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.look(), this.#options.everyMs);
-    void this.look();
+    this.#looks.start();
   }
 
-  /** One look at a time. */
-  look(): Promise<void> {
-    this.#looking ??= this.#look()
-      .catch((error: unknown) => this.#options.log.warn(errorFields(error), 'unknown outcomes could not be looked at'))
-      .finally(() => {
-        this.#looking = null;
-      });
-    return this.#looking;
-  }
-
-  async drain(): Promise<void> {
-    if (this.#timer) clearInterval(this.#timer);
-    this.#timer = null;
-    await this.#looking;
+  drain(): Promise<void> {
+    return this.#looks.drain();
   }
 
   async #look(): Promise<void> {

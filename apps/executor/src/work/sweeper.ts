@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { InfrastructureError, type Clock } from '#kernel';
-import { errorFields, type Log, type Worker } from '#runtime';
+import { errorFields, RepeatedLook, type Log, type Worker } from '#runtime';
 import type { JournalRepository } from '../adapters/journal.repository.ts';
 import type { LapsedCall } from '../adapters/sweep-calls.query.ts';
 import { abandonedEnding } from '../domain/cancellation.ts';
@@ -34,32 +34,31 @@ export interface SweeperOptions {
 /** Takes up what dead executors left, at once after the start and then at intervals (J12). */
 export class Sweeper implements Worker {
   readonly #options: SweeperOptions;
-  #timer: NodeJS.Timeout | null = null;
-  #sweeping: Promise<void> | null = null;
+  readonly #looks: RepeatedLook;
 
   constructor(options: SweeperOptions) {
     this.#options = options;
+    const { everyMs, log } = options;
+    this.#looks = new RepeatedLook({
+      everyMs,
+      atOnce: true,
+      log,
+      failed: 'the sweep failed',
+      look: () => this.#sweep(),
+    });
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.sweep(), this.#options.everyMs);
-    void this.sweep();
+    this.#looks.start();
   }
 
   /** One look at a time. */
   sweep(): Promise<void> {
-    this.#sweeping ??= this.#sweep()
-      .catch((error: unknown) => this.#options.log.warn(errorFields(error), 'the sweep failed'))
-      .finally(() => {
-        this.#sweeping = null;
-      });
-    return this.#sweeping;
+    return this.#looks.now();
   }
 
-  async drain(): Promise<void> {
-    if (this.#timer) clearInterval(this.#timer);
-    this.#timer = null;
-    await this.#sweeping;
+  drain(): Promise<void> {
+    return this.#looks.drain();
   }
 
   async #sweep(): Promise<void> {
@@ -138,7 +137,7 @@ export class Sweeper implements Worker {
       try {
         return await ask();
       } catch (error) {
-        if (!(error instanceof InfrastructureError) || this.#timer === null) throw error;
+        if (!(error instanceof InfrastructureError) || this.#looks.stopped) throw error;
         await pause(AWAY_MS); // policy or the registry is away; the lease is renewed meanwhile
       }
     }

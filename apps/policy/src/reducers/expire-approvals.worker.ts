@@ -1,5 +1,5 @@
 import { message, outgoing, TOPICS, type OutgoingMessage } from '#contracts';
-import { errorFields, type Worker } from '#runtime';
+import { RepeatedLook, type Worker } from '#runtime';
 import { endApprovals, lockDueApprovals } from '../adapters/approval.repository.ts';
 import { endAsked, latestDecisions } from '../adapters/decision.repository.ts';
 import type { Decision } from '../domain/decision.ts';
@@ -10,43 +10,16 @@ import type { PolicyParts } from './policy-parts.ts';
 const LIMIT = 100;
 
 /** Ends approvals that nobody decided in time. One indexed look per interval; waiting itself costs nothing and survives restarts. */
-export class ExpireApprovals implements Worker {
-  readonly #parts: PolicyParts;
-  readonly #everyMs: number;
-  #timer: NodeJS.Timeout | null = null;
-  #sweeping: Promise<void> | null = null;
-
-  constructor(parts: PolicyParts, everyMs: number) {
-    this.#parts = parts;
-    this.#everyMs = everyMs;
-  }
-
-  start(): void {
-    this.#timer ??= setInterval(() => void this.#sweep(), this.#everyMs);
-    void this.#sweep();
-  }
-
-  async drain(): Promise<void> {
-    if (this.#timer) clearInterval(this.#timer);
-    this.#timer = null;
-    await this.#sweeping;
-  }
-
-  #sweep(): Promise<void> {
-    this.#sweeping ??= this.#sweepAll()
-      .catch((error: unknown) =>
-        this.#parts.log.warn(errorFields(error), 'expiry of approvals failed; it is tried again'),
-      )
-      .finally(() => {
-        this.#sweeping = null;
-      });
-    return this.#sweeping;
-  }
-
-  async #sweepAll(): Promise<void> {
-    while ((await expireApprovals(this.#parts)) === LIMIT);
-  }
-}
+export const expiryOfApprovals = (parts: PolicyParts, everyMs: number): Worker =>
+  new RepeatedLook({
+    everyMs,
+    atOnce: true,
+    log: parts.log,
+    failed: 'expiry of approvals failed; it is tried again',
+    look: async () => {
+      while ((await expireApprovals(parts)) === LIMIT);
+    },
+  });
 
 /** @returns how many were ended */
 export async function expireApprovals({ database, outbox, clock }: PolicyParts): Promise<number> {
