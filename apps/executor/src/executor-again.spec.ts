@@ -1,33 +1,9 @@
 import { grantedTopic, message, type Message } from '#contracts';
-import { freshDatabase, type FreshDatabase } from '../../../libs/persistence/testing/fresh-database.ts';
-import type { RunOutcome } from './domain/tool-runner.port.ts';
-import {
-  answered,
-  failed,
-  grant,
-  openExecutor,
-  POOL,
-  tool,
-  until,
-  type Executor,
-  type RigOptions,
-} from '../testing/executor-rig.ts';
+import { answered, failed, grant, POOL, tool, until } from '../testing/executor-rig.ts';
+import { oneJournal } from '../testing/one-journal.ts';
 
 describe('a key that acts again after its effect was taken back (G7)', () => {
-  let fresh: FreshDatabase;
-  const open: Executor[] = [];
-  const start = async (options: RigOptions = {}): Promise<Executor> => {
-    const executor = await openExecutor({ url: fresh.url, ...options });
-    open.push(executor);
-    return executor;
-  };
-  beforeEach(async () => {
-    fresh = await freshDatabase();
-  });
-  afterEach(async () => {
-    await Promise.all(open.splice(0).map((executor) => executor.close().catch(() => undefined)));
-    await fresh.drop();
-  });
+  const { start, startAndKill } = oneJournal();
 
   async function takenBack(own: Parameters<typeof tool>[0] = {}): Promise<Message<'CallGranted'>> {
     const executor = await start({ workers: false, run: () => answered({ id: 'T-1' }) });
@@ -42,7 +18,7 @@ describe('a key that acts again after its effect was taken back (G7)', () => {
   it('J12 its executor is killed: the next one gives the source the same new key', async () => {
     const first = await takenBack();
     const again = grant({ operationKey: first.data.operationKey });
-    const dead = await start({ workers: false, run: () => new Promise<RunOutcome>(() => undefined) });
+    const dead = await startAndKill();
     await dead.deliverGrants(again);
     await until(() => dead.attempts.length === 1);
     const living = await start();

@@ -1,37 +1,12 @@
-import { freshDatabase, type FreshDatabase } from '../../../libs/persistence/testing/fresh-database.ts';
 import { createLocks } from '#locks';
 import { Database } from '#persistence';
 import type { ToolContractInput } from '#contracts';
 import type { RunOutcome } from './domain/tool-runner.port.ts';
-import {
-  answered,
-  grant,
-  newCallId,
-  openExecutor,
-  tool,
-  until,
-  type Executor,
-  type RigOptions,
-} from '../testing/executor-rig.ts';
+import { answered, grant, newCallId, tool, until, type Executor } from '../testing/executor-rig.ts';
+import { oneJournal } from '../testing/one-journal.ts';
 
 describe('executors of one journal', () => {
-  let fresh: FreshDatabase;
-  const open: Executor[] = [];
-  const start = async (options: RigOptions = {}): Promise<Executor> => {
-    const executor = await openExecutor({ url: fresh.url, ...options });
-    open.push(executor);
-    return executor;
-  };
-  /** A process that has sent its request and was killed: no answer, no renewal, no settlement. */
-  const startAndKill = (): Promise<Executor> =>
-    start({ workers: false, run: () => new Promise<RunOutcome>(() => undefined) });
-  beforeEach(async () => {
-    fresh = await freshDatabase();
-  });
-  afterEach(async () => {
-    await Promise.all(open.splice(0).map((executor) => executor.close().catch(() => undefined)));
-    await fresh.drop();
-  });
+  const { start, startAndKill, closeAll, url } = oneJournal();
   const serial: Partial<ToolContractInput> = { concurrency: 'per_resource', resources: ['ticket:{id}'] };
   const one = async <T extends object>(executor: Executor, sql: string, ...values: unknown[]): Promise<T> =>
     (await executor.database.query<T>({ text: sql, values }))[0]!;
@@ -135,7 +110,7 @@ describe('executors of one journal', () => {
         // Longer than any pause of the machine: a takeover would raise the fence once more.
         const env = { COUNTERSIGN_LEASE_MS: '20000' };
         if (how === 'with holds alone') return start({ env, run });
-        const database = new Database({ url: fresh.url, schema: 'locks' });
+        const database = new Database({ url: url(), schema: 'locks' });
         databases.push(database);
         return start({ env, run, locks: await createLocks({ kind: 'postgres', database }) });
       };
@@ -151,7 +126,7 @@ describe('executors of one journal', () => {
       expect(most).toBe(1);
       const fences = executors.flatMap((e) => e.attempts.map((a) => a.fence![resources[0]!]!));
       expect([...fences].sort((x, y) => x - y)).toEqual(Array.from({ length: 12 }, (_, n) => n + 1));
-      await Promise.all(open.splice(0).map((e) => e.close()));
+      await closeAll();
       await Promise.all(databases.map((d) => d.close()));
     },
   );

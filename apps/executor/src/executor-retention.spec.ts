@@ -1,21 +1,16 @@
 import { callSettledSchema } from '#contracts';
-import { freshDatabase, type FreshDatabase } from '../../../libs/persistence/testing/fresh-database.ts';
-import { answered, failed, grant, openExecutor, tool, until, type Executor } from '../testing/executor-rig.ts';
+import { answered, failed, grant, tool, until, type Executor } from '../testing/executor-rig.ts';
+import { oneJournal } from '../testing/one-journal.ts';
+import { JournalRepository } from './adapters/journal.repository.ts';
 import { shrinkRecord } from './domain/shrink-record.ts';
+import { retention } from './work/retention.ts';
 
 const SECRET = 'canary-4711';
 const args = { summary: SECRET };
 
 describe('J16 what is kept of calls that are over', () => {
-  let fresh: FreshDatabase;
+  const { start } = oneJournal({ run: () => answered({ id: SECRET }) });
   let executor: Executor;
-  const open = (env: Record<string, string> = {}, run = () => answered({ id: SECRET })) =>
-    openExecutor({ url: fresh.url, env, run });
-  beforeEach(async () => (fresh = await freshDatabase()));
-  afterEach(async () => {
-    await executor.close();
-    await fresh.drop();
-  });
   const stored = async (): Promise<string> => {
     const rows = await executor.database.query<{ text: string }>({
       text: `select convert_from(message, 'UTF8') as text from call_request union all
@@ -29,7 +24,7 @@ describe('J16 what is kept of calls that are over', () => {
   const soon = { COUNTERSIGN_PAYLOAD_RETENTION_MS: '60000' };
 
   it('arguments and results go; the key stays known: a repeat is answered without the result, other arguments are a conflict (G7)', async () => {
-    executor = await open();
+    executor = await start();
     const first = grant({ args });
     const read = grant({ of: tool({ layer: 'read', sideEffects: 'none', idempotency: { mode: 'natural' } }), args });
     await executor.deliverGrants(first, read);
@@ -38,7 +33,7 @@ describe('J16 what is kept of calls that are over', () => {
     expect(await stored()).toContain(SECRET);
     await executor.close();
 
-    executor = await open(soon);
+    executor = await start({ env: soon });
     await walked();
     expect(await stored()).toContain(SECRET);
     await later();
@@ -64,7 +59,7 @@ describe('J16 what is kept of calls that are over', () => {
   });
 
   it('what was ever unknown stays whole, so that it can be found out and undone', async () => {
-    executor = await open(soon, () => failed('maybe_sent', false) as never);
+    executor = await start({ env: soon, run: () => failed('maybe_sent', false) });
     const unknown = grant({ args, of: tool({ idempotency: { mode: 'none' }, noUndoReason: 'none' }) });
     await executor.deliverGrants(unknown);
     expect(await executor.settlement(unknown.callId!)).toMatchObject({ status: 'outcome_unknown' });
@@ -74,7 +69,7 @@ describe('J16 what is kept of calls that are over', () => {
   });
 
   it('several replicas walk at once: each record is shrunk once', async () => {
-    executor = await open(soon);
+    executor = await start({ env: soon });
     const many = Array.from({ length: 20 }, () => grant({ args }));
     await executor.deliverGrants(...many);
     for (const { callId } of many) await executor.settlement(callId!);
@@ -88,8 +83,6 @@ describe('J16 what is kept of calls that are over', () => {
 
   /** What the worker does at its pace. */
   async function walked(): Promise<void> {
-    const { retention } = await import('./work/retention.ts');
-    const { JournalRepository } = await import('./adapters/journal.repository.ts');
     const journal = new JournalRepository(executor.database, undefined as never, 'walker');
     const log = { info: () => undefined, warn: (fields: object) => void faults.push(fields) } as never;
     const faults: object[] = [];
@@ -98,7 +91,7 @@ describe('J16 what is kept of calls that are over', () => {
   }
 
   it('the worker walks by itself', async () => {
-    executor = await open({ COUNTERSIGN_PAYLOAD_RETENTION_MS: '1000' });
+    executor = await start({ env: { COUNTERSIGN_PAYLOAD_RETENTION_MS: '1000' } });
     const call = grant({ args });
     await executor.deliverGrants(call);
     await executor.settlement(call.callId!);
@@ -107,7 +100,7 @@ describe('J16 what is kept of calls that are over', () => {
   });
 
   it('shrinking again changes nothing, and what is left is a valid record', async () => {
-    executor = await open();
+    executor = await start();
     const call = grant({ args });
     await executor.deliverGrants(call);
     await executor.settlement(call.callId!);

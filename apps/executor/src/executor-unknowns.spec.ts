@@ -6,21 +6,10 @@ import {
   type Resolution,
   type ToolContractInput,
 } from '#contracts';
-import { freshDatabase, type FreshDatabase } from '../../../libs/persistence/testing/fresh-database.ts';
 import type { OpenUnknowns } from './adapters/reconciliation.query.ts';
 import type { ProbeOutcome, RunOutcome } from './domain/tool-runner.port.ts';
-import {
-  answered,
-  failed,
-  grant,
-  newCallId,
-  openExecutor,
-  POOL,
-  tool,
-  until,
-  type Executor,
-  type RigOptions,
-} from '../testing/executor-rig.ts';
+import { answered, failed, grant, newCallId, POOL, tool, until, type Executor } from '../testing/executor-rig.ts';
+import { oneJournal } from '../testing/one-journal.ts';
 
 type Reconcile = NonNullable<ToolContractInput['reconcile']>;
 const QUICK: Reconcile = { tries: 2, firstMs: 1, capMs: 2, everyMs: 20 };
@@ -29,23 +18,7 @@ const said = (kind: ProbeOutcome['kind']): ProbeOutcome =>
   ({ kind, evidence: `the probe says ${kind}` }) as ProbeOutcome;
 
 describe('unknown outcomes', () => {
-  let fresh: FreshDatabase;
-  const open: Executor[] = [];
-  const start = async (options: RigOptions = {}): Promise<Executor> => {
-    const env = { COUNTERSIGN_RECONCILE_MS: '20', ...options.env };
-    const executor = await openExecutor({ url: fresh.url, ...options, env });
-    open.push(executor);
-    return executor;
-  };
-  /** A process that has sent its request and was killed. */
-  const startAndKill = (): Promise<Executor> => start({ workers: false, run: () => new Promise(() => undefined) });
-  beforeEach(async () => {
-    fresh = await freshDatabase();
-  });
-  afterEach(async () => {
-    await Promise.all(open.splice(0).map((executor) => executor.close().catch(() => undefined)));
-    await fresh.drop();
-  });
+  const { start, startAndKill } = oneJournal({ env: { COUNTERSIGN_RECONCILE_MS: '20' } });
 
   const amendments = (executor: Executor, callId: string): CallReconciled[] =>
     (executor.messagesOf('CallReconciled') as Message<'CallReconciled'>[])
